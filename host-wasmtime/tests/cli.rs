@@ -95,6 +95,9 @@ snapshots! {
     run_shows_events_and_each_step: ["run", "-f", LIFE, "--script", SCRIPT, "--until", "5m", "--events", "--step", "--plain"];
     run_draws_a_picture: ["run", "-f", LIFE, "--script", SCRIPT, "--until", "10m", "--output", "html"];
     run_plays_as_json: ["run", "-f", LIFE, "--until", "1m", "-o", "json"];
+    run_places_as_a_scheduler_is_told: ["run", "examples/scheduler-config/cluster.yaml", "--scheduler-config", "examples/scheduler-config/config.yaml", "--scores"];
+    run_says_what_is_wrong_with_a_scheduler_configuration: ["run", "examples/scheduler-config/cluster.yaml", "--scheduler-config", "host-wasmtime/tests/cli/scheduler-config.yaml"];
+    run_in_a_namespace: ["run", "-n", "team", "host-wasmtime/tests/cli/no-namespace.yaml", "-f", "examples/gpu-sharing/"];
     run_says_which_steps_were_refused_or_not_reached: ["run", "examples/gpu-sharing/", "--script", "host-wasmtime/tests/cli/script.yaml", "--until", "5m"];
     run_names_a_step_that_it_does_not_understand: ["run", "-f", LIFE, "--script", "-"], "- at: 30s\n  explode: node-a\n";
     run_names_a_duration_that_is_none: ["run", "-f", LIFE, "--until", "soon"];

@@ -13,6 +13,7 @@ pub mod pod;
 pub mod pool_status;
 pub mod quantity;
 pub mod read;
+pub mod scheduler_configuration;
 pub mod slice;
 pub mod source;
 pub(crate) mod unknown_kind;

@@ -14,6 +14,7 @@ use super::others::{Bystander, PriorityClass};
 use super::pod::{Namespace, Pod};
 use super::pool_status::{POOL_STATUS_API_VERSION, ResourcePoolStatusRequest};
 use super::read::{Json, Path};
+use super::scheduler_configuration::{self, SchedulerConfiguration};
 use super::slice::ResourceSlice;
 use super::source::{SOURCE_API_VERSION, SOURCE_KIND, TemplateSource};
 use super::unknown_kind;
@@ -132,6 +133,8 @@ kinds! {
     SchedulingWorkload(SchedulingWorkload) = "Workload" in "scheduling.k8s.io", true;
     /// A priority for Pods.
     PriorityClass(PriorityClass) = "PriorityClass" in "scheduling.k8s.io", false;
+    /// What a kube-scheduler is told; no object of an API server.
+    SchedulerConfiguration(SchedulerConfiguration) = "KubeSchedulerConfiguration" in "kubescheduler.config.k8s.io", false;
     /// How many Pods may go at a time.
     PodDisruptionBudget(Bystander) = "PodDisruptionBudget" in "policy", true;
     /// Which Pods serve a name.
@@ -225,6 +228,14 @@ pub fn read_object(mut value: Value) -> Reading {
     match &mut object {
         Some(Object::PodGroup(group)) => Arc::make_mut(group).api_version.clone_from(&api_version),
         Some(Object::SchedulingWorkload(workload)) => Arc::make_mut(workload).api_version.clone_from(&api_version),
+        Some(Object::SchedulerConfiguration(configuration)) => {
+            let configuration = Arc::make_mut(configuration);
+            configuration.metadata.name = scheduler_configuration::NAME.to_owned();
+            configuration.check(&mut findings);
+            // It reads its file strictly.
+            let unknown = findings.iter_mut().filter(|finding| finding.code == Code::ReadUnknownField);
+            unknown.for_each(|finding| finding.severity = Severity::Error);
+        }
         _ => {}
     }
     match &object {

@@ -11,6 +11,9 @@ use super::quantity::Quantity;
 use super::read::api_struct;
 use super::source::LabelSelector;
 
+/// The scheduler of Pods that name none.
+pub const DEFAULT_SCHEDULER: &str = "default-scheduler";
+
 api_struct! {
     /// `v1` Pod.
     open Pod {
@@ -304,6 +307,11 @@ impl Pod {
     /// Name of the claim that the scheduler made for the Pod's extended resources (KEP-5004).
     pub fn extended_resource_claim(&self) -> Option<&String> {
         self.status.extended_resource_claim_status.as_ref().map(|status| &status.resource_claim_name)
+    }
+
+    /// The scheduler that gives it a node.
+    pub fn scheduler(&self) -> &str {
+        if self.spec.scheduler_name.is_empty() { DEFAULT_SCHEDULER } else { &self.spec.scheduler_name }
     }
 
     /// Its priority: 0 where it has none.

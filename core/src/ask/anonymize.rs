@@ -33,7 +33,7 @@ enum Kind {
 impl Kind {
     fn of_object(kind: &str) -> Option<Self> {
         Some(match kind {
-            "DeviceClass" | "PriorityClass" => return None,
+            "DeviceClass" | "KubeSchedulerConfiguration" | "PriorityClass" => return None,
             "Namespace" => Self::Namespace,
             "Node" => Self::Place,
             "ResourceSlice" => Self::Slice,

@@ -122,5 +122,16 @@ pub fn preview(
     simulation.settle();
     cluster.take_over(simulation.into_cluster());
     taint(cluster, taints)?;
-    Ok(evictions(cluster, Time::parse(now).unwrap_or_default()))
+    Ok(evictions(cluster, moment(now)?))
+}
+
+/// The time that a request names; 1970 where it names none.
+pub(crate) fn moment(text: &str) -> Result<Time, Vec<Finding>> {
+    if text.is_empty() {
+        return Ok(Time::default());
+    }
+    Time::parse(text).ok_or_else(|| {
+        let finding = Finding::new(Code::ReadBadSettings, "now", format!("`{text}` is not a time"));
+        vec![finding.with_hint("write it as `2026-03-01T12:00:00Z`")]
+    })
 }

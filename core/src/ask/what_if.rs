@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::report::users;
-use super::taint::{Eviction, TaintSpec, evictions, taint};
+use super::taint::{Eviction, TaintSpec, evictions, moment, taint};
 use super::{ClaimReport, PodReport, Report, report_of, run};
 use crate::allocate::extended::ANNOTATION;
 use crate::allocate::{DeviceId, Limits};
@@ -17,7 +17,6 @@ use crate::api::pod::{Pod, PodStatus};
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Command, Simulation};
-use crate::decision::Time;
 use crate::explain::unknown::unknown;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::gather::Gather;
@@ -174,6 +173,7 @@ pub struct ClaimDifference {
 ///
 /// Findings, when a change names what is not there or an object cannot be read.
 pub fn what_if(cluster: &Cluster, supposition: &Supposition, limits: &Limits) -> Result<Difference, Vec<Finding>> {
+    let now = moment(&supposition.now)?;
     let (given, placing) = placed(cluster, supposition.placing, limits);
     let mut before = given.clone();
     let report = run(&mut before, limits);
@@ -181,8 +181,9 @@ pub fn what_if(cluster: &Cluster, supposition: &Supposition, limits: &Limits) ->
         [] => Vec::new(),
         taints => {
             let mut tainted = before.clone();
-            taint(&mut tainted, taints)?;
-            evictions(&tainted, Time::parse(&supposition.now).unwrap_or_default())
+            // A taint may be for devices that only come with the change: those that are for none are found there.
+            taints.iter().for_each(|one| drop(taint(&mut tainted, std::slice::from_ref(one))));
+            evictions(&tainted, now)
         }
     };
     let (mut simulation, findings) = suppose(&given, supposition, limits)?;

@@ -29,8 +29,9 @@ use crate::api::group::{PodGroup, SchedulingWorkload};
 use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::others::{Bystander, PriorityClass};
-use crate::api::pod::{Namespace, Pod};
+use crate::api::pod::{DEFAULT_SCHEDULER, Namespace, Pod};
 use crate::api::pool_status::ResourcePoolStatusRequest;
+use crate::api::scheduler_configuration::{self, SchedulerConfiguration, SchedulerProfile};
 use crate::api::slice::{ResourceSlice, TaintEffect, Twins};
 use crate::api::source::{SOURCE_KIND, TemplateSource};
 use crate::api::workload::Workload;
@@ -79,6 +80,7 @@ pub struct Cluster {
     scheduling_workloads: SharedMap<Key, SchedulingWorkload>,
     workloads: SharedMap<(String, String, String), Workload>,
     priority_classes: SharedMap<String, PriorityClass>,
+    scheduler_configurations: SharedMap<String, SchedulerConfiguration>,
     bystanders: SharedMap<(String, String, String), Bystander>,
     arrivals: SharedMap<(String, String, String), u64>,
     /// Pods and workload controllers that came so far.
@@ -188,6 +190,8 @@ impl Cluster {
         workloads: (String, String, String) => Workload;
         /// PriorityClasses by name.
         priority_classes: String => PriorityClass;
+        /// What kube-scheduler is told, if that is given.
+        scheduler_configurations: String => SchedulerConfiguration;
         /// PodDisruptionBudgets and volumes by kind, namespace and name.
         bystanders: (String, String, String) => Bystander;
     }
@@ -277,6 +281,9 @@ impl Cluster {
                 drop(self.workloads.insert(key, Arc::unwrap_or_clone(workload)));
             }
             Object::PriorityClass(class) => drop(self.priority_classes.insert(name, Arc::unwrap_or_clone(class))),
+            Object::SchedulerConfiguration(configuration) => {
+                drop(self.scheduler_configurations.insert(name, Arc::unwrap_or_clone(configuration)))
+            }
             Object::PodDisruptionBudget(object)
             | Object::Service(object)
             | Object::PersistentVolumeClaim(object)
@@ -484,6 +491,7 @@ impl Cluster {
             "PodGroup" => self.pod_groups.remove(&key).is_some(),
             "Workload" => self.scheduling_workloads.remove(&key).is_some(),
             "PriorityClass" => self.priority_classes.remove(name).is_some(),
+            scheduler_configuration::KIND => self.scheduler_configurations.remove(name).is_some(),
             kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "Service") => {
                 self.bystanders.remove(&(kind.to_owned(), key.0, key.1)).is_some()
             }
@@ -504,6 +512,28 @@ impl Cluster {
         let first = ("Service".to_owned(), namespace.to_owned(), String::new());
         let own = move |(kind, of, _): &&(String, String, String)| kind == "Service" && of == namespace;
         self.bystanders.range_from(&first).take_while(move |(key, _)| own(key)).map(|(_, service)| service)
+    }
+
+    /// What kube-scheduler is told about the scheduler that a Pod names; `None` where nothing is told.
+    pub(crate) fn scheduler_profile(&self, pod: &Pod) -> Option<&SchedulerProfile> {
+        self.scheduler_profiles().find(|profile| profile.name() == pod.scheduler())
+    }
+
+    /// Whether kube-scheduler gives a Pod its node: its scheduler is one of those that it is told of, or the default one.
+    pub(crate) fn has_scheduler_of(&self, pod: &Pod) -> bool {
+        match self.scheduler_profiles().next() {
+            Some(_) => self.scheduler_profile(pod).is_some(),
+            None => pod.scheduler() == DEFAULT_SCHEDULER,
+        }
+    }
+
+    /// The names of the schedulers that kube-scheduler is told of.
+    pub(crate) fn schedulers(&self) -> Vec<&str> {
+        self.scheduler_profiles().map(SchedulerProfile::name).collect()
+    }
+
+    fn scheduler_profiles(&self) -> impl Iterator<Item = &SchedulerProfile> {
+        self.scheduler_configurations.values().flat_map(|configuration| &configuration.profiles)
     }
 
     /// An object as it is now.
@@ -531,6 +561,9 @@ impl Cluster {
             "PodGroup" => Object::PodGroup(Arc::new(self.pod_groups.get(&key)?.clone())),
             "Workload" => Object::SchedulingWorkload(Arc::new(self.scheduling_workloads.get(&key)?.clone())),
             "PriorityClass" => Object::PriorityClass(Arc::new(self.priority_classes.get(name)?.clone())),
+            scheduler_configuration::KIND => {
+                Object::SchedulerConfiguration(Arc::new(self.scheduler_configurations.get(name)?.clone()))
+            }
             kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "Service") => {
                 let object = Arc::new(self.bystanders.get(&(kind.to_owned(), key.0, key.1))?.clone());
                 match kind {

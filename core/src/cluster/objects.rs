@@ -33,6 +33,7 @@ impl Cluster {
         all(self.namespaces.values(), Object::Namespace)
             .chain(self.nodes.values().cloned().map(Object::Node))
             .chain(all(self.priority_classes.values(), Object::PriorityClass))
+            .chain(all(self.scheduler_configurations.values(), Object::SchedulerConfiguration))
             .chain(bystanders)
             .chain(all(self.classes.values(), Object::DeviceClass))
             .chain(slices.cloned().map(Object::ResourceSlice))

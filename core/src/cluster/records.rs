@@ -3,6 +3,7 @@
 use super::Cluster;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
+use crate::api::scheduler_configuration;
 use crate::api::source::SOURCE_KIND;
 use crate::finding::ObjectRef;
 
@@ -51,6 +52,7 @@ kinds! {
     "PodGroup" => pod_groups[place];
     "Workload" => scheduling_workloads[place];
     "PriorityClass" => priority_classes[name];
+    scheduler_configuration::KIND => scheduler_configurations[name];
     "PersistentVolume" | "PersistentVolumeClaim" | "PodDisruptionBudget" | "Service" => bystanders[of_kind];
 }
 

@@ -15,6 +15,7 @@ use crate::api::pod::Pod;
 use crate::api::source::MANAGED_BY;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
+use crate::cluster::entries::{self, Binding, Resolved, Source};
 use crate::controllers::workloads;
 use crate::decision::Time;
 use crate::derive;
@@ -275,7 +276,11 @@ pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
         ("ResourceSlice", cluster.slices().is_empty(), have_claims),
         ("DeviceClass", cluster.classes().is_empty(), have_requests),
         ("ResourceClaim", cluster.claims().values().all(|claim| made(&claim.metadata)), have_claims),
-        ("ResourceClaimTemplate", cluster.templates().values().all(|template| copied(&template.metadata)), have_claims),
+        (
+            "ResourceClaimTemplate",
+            cluster.templates().values().all(|template| copied(&template.metadata)),
+            pods().any(|pod| waits_for_template(cluster, pod)),
+        ),
         (
             "ClusterResourceClaimTemplate",
             cluster.cluster_templates().is_empty(),
@@ -297,6 +302,19 @@ pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
     };
     let missing = kinds.into_iter().filter(|(kind, lacks, _)| *lacks && is_served(kind));
     missing.map(|(kind, _, is_needed)| (kind, is_needed)).collect()
+}
+
+/// Whether a Pod names a template of which its claim is still to be made.
+fn waits_for_template(cluster: &Cluster, pod: &Pod) -> bool {
+    let group = entries::group_of(cluster, pod);
+    pod.spec.resource_claims.iter().any(|entry| {
+        let named = entries::group_entry(entry, group).unwrap_or(entry);
+        let claim = || match group.filter(|_| entries::binding(entry, group) == Binding::Group) {
+            Some(group) => entries::resolve_for_group(group, named),
+            None => entries::resolve(pod, entry, group),
+        };
+        matches!(entries::source(named), Some(Source::Template(_))) && claim() == Resolved::NotCreated
+    })
 }
 
 /// Whether an entry of a Pod names a cluster-wide template.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::priority;
 use crate::api::others::Bystander;
 use crate::api::pod::{Pod, PodAffinity, TopologySpreadConstraint};
+use crate::api::scheduler_configuration::{KIND, NAME, SchedulerConfiguration};
 use crate::api::workload::WorkloadSpec;
 use crate::cluster::Cluster;
 use crate::controllers::workloads::reference;
@@ -49,6 +50,9 @@ pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Fin
             notes.add("spec.priority", "preemption by members of PodGroups", object, effect);
         }
     }
+    for configuration in cluster.scheduler_configurations().values() {
+        about_configuration(configuration, &mut notes);
+    }
     let mut findings: Vec<Finding> =
         notes.0.into_iter().map(|((path, what), note)| finding(&path, &what, note)).collect();
     findings.extend(not_expanded(cluster));
@@ -63,6 +67,28 @@ fn finding(path: &str, what: &str, (count, object, detail): (u64, Option<ObjectR
     match object {
         Some(object) => finding.about(object),
         None => finding,
+    }
+}
+
+/// What kube-scheduler is told that nobody here looks at.
+fn about_configuration(configuration: &SchedulerConfiguration, notes: &mut Notes) {
+    let object = || reference_of(KIND, "", NAME);
+    if !configuration.extenders.is_empty() {
+        notes.add("extenders", "programs that are asked beside the plugins", object, String::new);
+    }
+    let of_profiles = configuration.profiles.iter().map(|profile| profile.percentage_of_nodes_to_score);
+    let mut parts = of_profiles.chain([configuration.percentage_of_nodes_to_score]).flatten();
+    if parts.any(|part| (1..100).contains(&part)) {
+        let detail = || "all nodes are compared".to_owned();
+        notes.add("percentageOfNodesToScore", "comparing only some of the nodes", object, detail);
+    }
+    for profile in &configuration.profiles {
+        let plugins = &profile.plugins;
+        let mut off = [&plugins.multi_point, &plugins.filter].into_iter().flat_map(|set| &set.disabled);
+        if off.any(|entry| entry.name == "DynamicResources") {
+            let detail = || "claims still decide about nodes".to_owned();
+            notes.add("profiles", "a scheduler without `DynamicResources`", object, detail);
+        }
     }
 }
 

@@ -50,7 +50,7 @@ impl Waiting {
     /// The waiting Pods of a cluster, all to be tried now.
     pub(super) fn of(cluster: &Cluster, now: Time) -> Self {
         let mut waiting = Self::default();
-        for (key, pod) in cluster.pods().iter().filter(|(_, pod)| is_waiting(pod)) {
+        for (key, pod) in cluster.pods().iter().filter(|(_, pod)| is_waiting(cluster, pod)) {
             let entry = Entry { asks_others: asks_others(pod), ..Entry::default() };
             waiting.entries.insert(key.clone(), entry);
             waiting.wake(cluster, pod, key, now);
@@ -70,7 +70,7 @@ impl Waiting {
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.ready = None;
                 self.asleep.insert(key.clone());
-                if cluster.pods().get(&key).is_some_and(|pod| is_waiting(pod)) {
+                if cluster.pods().get(&key).is_some_and(|pod| is_waiting(cluster, pod)) {
                     return Some(key);
                 }
             }
@@ -82,7 +82,7 @@ impl Waiting {
     pub(super) fn note(&mut self, cluster: &Cluster, trigger: &Trigger, now: Time) {
         if let Some(Object::Pod(pod)) = trigger.latest() {
             let key = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
-            let waits = trigger.after.is_some() && is_waiting(pod);
+            let waits = trigger.after.is_some() && is_waiting(cluster, pod);
             if !waits {
                 self.forget(&key);
             } else if has_news(trigger) {

@@ -117,7 +117,7 @@ impl Scheduler {
         }
         if let Some(Object::Pod(pod)) = trigger.latest()
             && trigger.after.is_some()
-            && self.node_cache.serves(pod)
+            && self.node_cache.serves(cluster, pod)
             && is_news(trigger)
         {
             let subject = subject(cluster, pod);
@@ -365,7 +365,7 @@ impl Scheduler {
             "Pod" => cluster.pods().get(&key).into_iter().collect(),
             _ => cluster.pods_of_group(&key).collect(),
         };
-        pods.into_iter().filter(|pod| self.node_cache.serves(pod))
+        pods.into_iter().filter(|pod| self.node_cache.serves(cluster, pod))
     }
 
     /// Warns of a Pod with a device that another claim has, too. Another scheduler may have given it away a second time.

@@ -210,7 +210,8 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
                     changes.push(Change::LowerResource { resource: resource.clone(), from, to });
                 }
             }
-            Refusal::HostPort { .. }
+            Refusal::AddedAffinity
+            | Refusal::HostPort { .. }
             | Refusal::NoDomain { .. }
             | Refusal::Spread { .. }
             | Refusal::PodAffinity

@@ -144,7 +144,7 @@ impl<'s> Scheduler<'s> {
 
     /// The Pod, if it waits for a node.
     pub(super) fn waiting(&self, key: &Key) -> Option<Arc<Pod>> {
-        self.cluster.pods().get(key).filter(|pod| self.book.serves(pod)).cloned()
+        self.cluster.pods().get(key).filter(|pod| self.book.serves(self.cluster, pod)).cloned()
     }
 
     /// Tells users that a Pod has no node, and does what may help it.

@@ -5,7 +5,7 @@
 //! found out by [`super::unfit`], where it fits nowhere and somebody wants to hear why.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use super::attempt::{Attempt, Failure, Scheduler};
@@ -16,6 +16,7 @@ use super::declared;
 use super::needs::{self, Need};
 use super::node_allocatable::{self, Problem};
 use super::node_fit::{self, NodeState, Refusal, Resources, Room};
+use super::plan::Plan;
 use super::topology::Wanted;
 use super::{message, score, special};
 use crate::allocate::extended::{self, ANNOTATION, ExtendedResources};
@@ -37,7 +38,11 @@ pub(super) type Candidate = (String, Option<ExtendedResources>);
 /// What nodes are asked.
 #[derive(Clone)]
 pub(super) struct Asked<'p> {
+    /// The Pod as its filters see it.
     pub(super) pod: &'p Pod,
+    /// The Pod as it is.
+    own: &'p Pod,
+    plan: &'p Plan,
     pub(super) requests: Resources,
     pub(super) needs: &'p [Need],
     /// Claims without devices.
@@ -79,20 +84,37 @@ pub(super) struct Full {
 
 impl Scheduler<'_> {
     /// Tries nodes.
-    pub(super) fn filter(&mut self, pod: &Pod, needs: &[Need], asks: bool) -> Attempt {
+    pub(super) fn filter(&mut self, own: &Pod, needs: &[Need], asks: bool) -> Attempt {
+        let plan = Plan::of(self.cluster, own, self.settings.profile.version);
+        let seen = plan.seen(self.cluster, own);
+        let pod = seen.as_ref().unwrap_or(own);
+        let preempts = self.settings.preempts;
+        self.settings.preempts = preempts && plan.preempts;
+        let attempt = self.filter_seen((pod, own, &plan), needs, asks);
+        self.settings.preempts = preempts;
+        attempt
+    }
+
+    fn filter_seen(&mut self, (pod, own, plan): (&Pod, &Pod, &Plan), needs: &[Need], asks: bool) -> Attempt {
         let mut held = needs.iter().filter(|need| need.is_allocated());
         let shared =
             held.find_map(|need| node_allocatable::sharing_problem(self.cluster, &need.claim, need.is_reserved));
         let open = needs.iter().filter(|need| !need.is_allocated());
         let asked = Asked {
             pod,
-            requests: node_fit::requests(pod),
+            own,
+            plan,
+            requests: plan.asked(node_fit::requests(pod)),
             needs,
             claims: open.map(|need| need.claim.clone()).collect(),
             asks,
             shared,
             has_lost: needs.iter().any(|need| self.is_lost(&need.claim)),
-            features: declared::needed(pod, self.settings.profile.version),
+            features: if plan.asks_for_features() {
+                declared::needed(pod, self.settings.profile.version)
+            } else {
+                Vec::new()
+            },
             wanted: self.book.wanted(pod),
         };
         let alike = self.asks_alike(&asked);
@@ -198,9 +220,8 @@ impl Scheduler<'_> {
 
     /// The only place that was asked about, with its scores where they are wanted.
     fn with_own_scores(&mut self, asked: &Asked<'_>, mut placement: Placement) -> Placement {
-        let version = self.settings.profile.version;
         if let Some(position) = self.book.position(&placement.node).filter(|_| self.settings.records_scores) {
-            let comparison = self.book.comparison(self.cluster, (asked.pod, &asked.requests), version);
+            let comparison = self.book.comparison(self.cluster, asked.compared(), &asked.plan.rules);
             let devices = score::score(&placement.needs, &placement.allocations);
             placement.scores = Some(Box::new(self.book.scores(&comparison, &[(position, devices)])));
         }
@@ -218,8 +239,7 @@ impl Scheduler<'_> {
         (by_nodes, by_devices): (ClassIdx, Option<ClassIdx>),
         full: &mut Full,
     ) -> Result<Option<Placement>, Failure> {
-        let version = self.settings.profile.version;
-        let comparison = self.book.comparison(self.cluster, (asked.pod, &asked.requests), version);
+        let comparison = self.book.comparison(self.cluster, asked.compared(), &asked.plan.rules);
         let records = self.settings.records_scores;
         let is_plain = comparison.is_plain && !records && (asked.claims.is_empty() || !score::matters(asked.needs));
         let mut order = BinaryHeap::new();
@@ -290,6 +310,10 @@ impl Scheduler<'_> {
             None => state.refusals(asked.pod, &asked.requests),
             Some(extended) => state.refusals(asked.pod, &ordinary(asked, extended)),
         };
+        let added = asked.plan.added().filter(|_| refusals == [Refusal::Affinity]);
+        if added.is_some_and(|added| !node_fit::selected(&BTreeMap::new(), Some(added), &state.node)) {
+            refusals = vec![Refusal::AddedAffinity];
+        }
         if refusals.is_empty() {
             refusals.extend(self.book.apart(asked.wanted.as_ref(), state));
         }
@@ -516,6 +540,11 @@ impl Scheduler<'_> {
 }
 
 impl Asked<'_> {
+    /// What matters of it where nodes are compared.
+    fn compared(&self) -> (&Pod, &Pod, &Resources) {
+        (self.own, self.pod, &self.requests)
+    }
+
     /// What it is that nodes are asked, devices left aside.
     pub(super) fn of_nodes(&self) -> NodeAsks {
         let spec = &self.pod.spec;

@@ -24,6 +24,7 @@ mod needs;
 pub(crate) mod node_allocatable;
 mod node_cache;
 pub(crate) mod node_fit;
+mod plan;
 mod postfilter;
 pub(crate) mod preemption;
 mod queue;
@@ -34,7 +35,6 @@ mod score;
 mod scoring;
 pub(crate) mod special;
 mod topology;
-
 mod unfit;
 mod write;
 
@@ -44,6 +44,7 @@ pub use scoring::{NodeScores, Plugin, Scores};
 
 use crate::allocate::Limits;
 use crate::api::object::Object;
+use crate::api::pod::DEFAULT_SCHEDULER;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Decision, Time};
 use crate::profile::Profile;
@@ -52,7 +53,7 @@ pub(crate) use known_refusals::KnownRefusals;
 use preemption::Takeover;
 
 /// Name of the scheduler that Pods get which name none.
-pub const NAME: &str = "default-scheduler";
+pub const NAME: &str = DEFAULT_SCHEDULER;
 
 /// What became of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

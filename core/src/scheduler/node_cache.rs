@@ -7,7 +7,7 @@ use super::NAME;
 use super::classes::{Change, ClassIdx, Classes, DeviceAsks, NodeAsks};
 use super::node_fit::{self, NodeState, Refusal, Resources, Room, requests};
 use super::preemption::{self, Contest};
-use super::queue::waits_for;
+use super::queue::{is_waiting, waits_for};
 use super::scoring::{Images, Load, Utilities};
 use super::topology::{Topology, Wanted};
 use crate::api::node::{Node, NodeTaint};
@@ -100,9 +100,9 @@ impl NodeCache {
         }
     }
 
-    /// Whether a Pod waits for a node from this scheduler.
-    pub fn serves(&self, pod: &Pod) -> bool {
-        waits_for(pod, self.scheduler)
+    /// Whether a Pod waits for a node from this scheduler, or from one of those that kube-scheduler is told of.
+    pub fn serves(&self, cluster: &Cluster, pod: &Pod) -> bool {
+        if self.scheduler == NAME { is_waiting(cluster, pod) } else { waits_for(pod, self.scheduler) }
     }
 
     /// The nodes and Pods of a cluster.

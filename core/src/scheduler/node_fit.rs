@@ -34,6 +34,9 @@ pub(crate) fn is_inferred(node: &Node) -> bool {
     node.metadata.annotations.contains_key(INFERRED)
 }
 
+/// Key of the taint of a node that takes no new Pods.
+pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+
 /// Amounts by resource name.
 pub(crate) type Resources = BTreeMap<String, Quantity>;
 
@@ -113,6 +116,8 @@ pub(crate) enum Refusal {
     },
     /// Node selector or required node affinity.
     Affinity,
+    /// Affinity that the configuration of kube-scheduler gives all Pods.
+    AddedAffinity,
     /// A host port is taken.
     HostPort {
         /// Port and protocol.
@@ -178,6 +183,7 @@ impl Refusal {
             | Self::Unschedulable
             | Self::Taint { .. }
             | Self::Affinity
+            | Self::AddedAffinity
             | Self::NoDomain { .. }
             | Self::PodAffinity
             | Self::Feature { .. }
@@ -194,6 +200,7 @@ impl fmt::Display for Refusal {
             Self::Unschedulable => f.write_str("node(s) were unschedulable"),
             Self::Taint { .. } => f.write_str("node(s) had untolerated taint(s)"),
             Self::Affinity => f.write_str("node(s) didn't match Pod's node affinity/selector"),
+            Self::AddedAffinity => f.write_str("node(s) didn't match scheduler-enforced node affinity"),
             Self::HostPort { .. } => f.write_str("node(s) didn't have free ports for the requested pod ports"),
             Self::Insufficient { resource, .. } if resource == PODS => f.write_str("Too many pods"),
             Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
@@ -247,6 +254,12 @@ impl NodeState {
     /// Processors in thousandths and memory in bytes that Pods can use.
     pub(super) fn amounts(&self) -> (i64, i64) {
         amounts(self.allocatable())
+    }
+
+    /// What Pods can use of a resource, and what they take.
+    pub(super) fn amount(&self, resource: &str) -> (i64, i64) {
+        let value = |amounts: &Resources| amounts.get(resource).map_or(0, Quantity::value_rounded_up);
+        (value(self.allocatable()), value(&self.used))
     }
 
     /// When it changed last.
@@ -405,7 +418,7 @@ pub(super) fn subtract(sum: &mut Resources, less: &Resources) {
 }
 
 fn unschedulable_taint() -> NodeTaint {
-    let (key, effect) = ("node.kubernetes.io/unschedulable".to_owned(), "NoSchedule".to_owned());
+    let (key, effect) = (UNSCHEDULABLE.to_owned(), "NoSchedule".to_owned());
     NodeTaint { key, effect, ..NodeTaint::default() }
 }
 

@@ -1,25 +1,25 @@
 //! Which Pods wait for a node, and what makes another attempt worthwhile.
 
-use super::{NAME, topology};
+use super::topology;
 use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
-use crate::cluster::Key;
 use crate::cluster::entries::key_of;
+use crate::cluster::{Cluster, Key};
 use crate::decision::Trigger;
 
 /// Whether a Pod waits for a node from the scheduler of that name. Pods that name none are the usual one's.
 pub fn waits_for(pod: &Pod, scheduler: &str) -> bool {
-    let wanted = match pod.spec.scheduler_name.as_str() {
-        "" => NAME,
-        name => name,
-    };
-    pod.spec.node_name.is_empty() && !pod.metadata.is_deleting() && !pod.is_finished() && wanted == scheduler
+    pod.scheduler() == scheduler && has_no_place(pod)
 }
 
-/// The same for the usual scheduler.
-pub fn is_waiting(pod: &Pod) -> bool {
-    waits_for(pod, NAME)
+/// The same for the schedulers of a cluster's kube-scheduler.
+pub fn is_waiting(cluster: &Cluster, pod: &Pod) -> bool {
+    has_no_place(pod) && cluster.has_scheduler_of(pod)
+}
+
+fn has_no_place(pod: &Pod) -> bool {
+    pod.spec.node_name.is_empty() && !pod.metadata.is_deleting() && !pod.is_finished()
 }
 
 /// Which waiting Pods a change may help.

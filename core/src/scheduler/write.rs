@@ -69,7 +69,7 @@ pub(super) fn forget_nomination(pod: &Pod, decision: &mut Decision) {
 
 /// Has a Pod go so that another one gets its place.
 pub(super) fn evict(victim: &Pod, pod: &Pod, node: &str, now: Time, decision: &mut Decision) {
-    let scheduler = if pod.spec.scheduler_name.is_empty() { NAME } else { &pod.spec.scheduler_name };
+    let scheduler = pod.scheduler();
     let condition = json!({
         "type": "DisruptionTarget",
         "observedGeneration": victim.metadata.rest.get("generation"),

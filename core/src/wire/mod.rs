@@ -60,6 +60,7 @@ pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
     let placement = choice("placement", settings.placement.as_deref(), rankings)?;
     let profile = Profile { placement, ..profile(version, gates, mode)? };
     let limits = settings.max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps });
+    built(settings.components, &profile)?;
     Ok((profile, limits))
 }
 
@@ -70,7 +71,10 @@ pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
 /// A finding for every component, version and gate that does not exist.
 pub fn components(value: &Value, profile: &Profile) -> Result<Vec<(Component, Profile)>, Vec<Finding>> {
     let builds = value.get("components").cloned().unwrap_or_else(|| Value::Object(Map::new()));
-    let builds: BTreeMap<String, Build> = read(builds, "components")?;
+    built(read(builds, "components")?, profile)
+}
+
+fn built(builds: BTreeMap<String, Build>, profile: &Profile) -> Result<Vec<(Component, Profile)>, Vec<Finding>> {
     let (mut components, mut findings) = (Vec::new(), Vec::new());
     for (name, build) in builds {
         let read = Component::parse(&name).and_then(|component| Ok((component, build.profile(profile)?)));

@@ -22,4 +22,5 @@ mod real;
 mod reasons;
 mod scored;
 mod support;
+mod told;
 mod workloads;

@@ -69,7 +69,7 @@ pub(crate) struct RepeatedArguments {
 
 #[derive(Args, Default, Debug)]
 pub(crate) struct NamespaceArguments {
-    /// The namespace of what is named without one
+    /// The namespace of what is named without one, and of manifests that name none
     #[arg(long, short = 'n', value_name = "NAMESPACE", default_value = "", hide_default_value = true)]
     namespace: String,
 }
@@ -156,10 +156,32 @@ pub(crate) struct EngineArguments {
     pub(crate) mode: ModeChoice,
     /// Which of the nodes that fit a Pod gets
     #[arg(long, value_enum, default_value_t = RankingChoice::First)]
-    pub(crate) placement: RankingChoice,
+    placement: RankingChoice,
+    /// What kube-scheduler is told: a KubeSchedulerConfiguration; implies `--placement scores`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scheduler_config: Option<String>,
     /// Devices that one search may try before it gives up
     #[arg(long, value_name = "N", default_value_t = apportion_core::allocate::Limits::default().max_steps)]
     pub(crate) max_steps: u64,
+}
+
+impl EngineArguments {
+    /// Which of the nodes that fit a Pod gets.
+    pub(crate) fn placement(&self) -> RankingChoice {
+        if self.scheduler_config.is_some() { RankingChoice::Scores } else { self.placement }
+    }
+
+    /// The same where nodes are compared.
+    #[must_use]
+    pub(crate) fn with_scores(self) -> Self {
+        Self { placement: RankingChoice::Scores, ..self }
+    }
+
+    /// The same for somebody who gives all texts himself.
+    #[must_use]
+    pub(crate) fn without_files(self) -> Self {
+        Self { placement: self.placement(), scheduler_config: None, ..self }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -310,12 +332,13 @@ impl ChangeArguments {
         &self,
         engine: &EngineArguments,
         view: &'a ViewArguments,
+        namespace: &NamespaceArguments,
     ) -> Result<Option<Asked<'a, Box<dyn Door>>>> {
         if self.with.is_empty() && self.held.is_none() {
             return Ok(None);
         }
         let alone = ClusterArguments { held: self.held.clone(), ..ClusterArguments::default() };
-        ask::cluster(engine, &view.look, &self.with, &alone).map(Some)
+        ask::cluster(engine, &view.look, &self.with, &alone, namespace).map(Some)
     }
 
     /// The changes together.

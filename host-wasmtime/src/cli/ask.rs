@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use anyhow::{Result, anyhow, bail};
 use apportion::{Door, HostLimits, Native, Runner};
 use apportion_core::allocate::Limits;
+use apportion_core::api::scheduler_configuration;
 use apportion_core::ask::Inquiry;
 use apportion_core::decision::Time;
 use apportion_core::finding::Finding;
@@ -15,13 +16,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::arguments::{
-    ClusterArguments, EngineArguments, KubernetesArguments, LookArguments, ModeChoice, Output, RankingChoice,
+    ClusterArguments, EngineArguments, KubernetesArguments, LookArguments, ModeChoice, NamespaceArguments, Output,
+    RankingChoice,
 };
 use super::diagnose::diagnose;
-use super::input::{Input, Taken};
+use super::input::{Document, Input, Taken};
 use super::machine;
 use super::pen::Pen;
-use super::read::gather;
+use super::read::{gather, load};
 use super::shown::{InputErrors, Shown, Verdict};
 use super::stage;
 use super::text::{self, clean, clean_painted};
@@ -43,7 +45,7 @@ pub(crate) fn profile(arguments: &KubernetesArguments, mode: Mode) -> Result<Pro
 
 /// The profile that the arguments describe, with the mode and how nodes are chosen.
 pub(crate) fn profile_of(arguments: &EngineArguments) -> Result<Profile> {
-    let placement = arguments.placement.into();
+    let placement = arguments.placement().into();
     Ok(Profile { placement, ..profile(&arguments.kubernetes, arguments.mode.into())? })
 }
 
@@ -81,13 +83,38 @@ pub(crate) fn cluster<'a>(
     look: &'a LookArguments,
     files: &[String],
     live: &ClusterArguments,
+    namespace: &NamespaceArguments,
 ) -> Result<Asked<'a, Box<dyn Door>>> {
     let mut door = empty(engine)?;
-    let input = gather(files, live, &READ)?;
+    let input = read(engine, files, live, namespace)?;
     stage::wait(format!("taking in {}", text::count(input.documents.len(), "object")), String::new());
     let taken = input.apply(door.as_mut())?;
     stage::wait("deciding", taken.sentence(&input.sources));
     Ok(Asked { door, input, taken, look, kubernetes: machine::kubernetes_in_mode(engine) })
+}
+
+/// All that `-f` and `--from-cluster` name, with the namespace of manifests that name none, and what kube-scheduler is told.
+///
+/// # Errors
+///
+/// Where something cannot be read, or the file for kube-scheduler is none.
+pub(crate) fn read(
+    engine: &EngineArguments,
+    files: &[String],
+    live: &ClusterArguments,
+    namespace: &NamespaceArguments,
+) -> Result<Input> {
+    let mut input = gather(files, live, &READ)?;
+    input.put_into(namespace.name());
+    if let Some(path) = &engine.scheduler_config {
+        let told = load(std::slice::from_ref(path), live.network())?;
+        let is_one = |document: &Document| document.written_reference().kind == scheduler_configuration::KIND;
+        if told.problems.is_empty() && !told.documents.iter().any(is_one) {
+            bail!("`{path}` holds no {}", scheduler_configuration::KIND);
+        }
+        input.add(told);
+    }
+    Ok(input)
 }
 
 impl<D> Asked<'_, D> {
@@ -183,7 +210,7 @@ pub(crate) fn in_words(arguments: &EngineArguments) -> String {
         ModeChoice::Sound => "",
         ModeChoice::Reference => ", known defects included",
     };
-    let placement = match arguments.placement {
+    let placement = match arguments.placement() {
         RankingChoice::First => "",
         RankingChoice::Scores => ", nodes chosen by score",
     };

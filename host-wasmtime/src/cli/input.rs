@@ -7,6 +7,7 @@ use std::ops::Range;
 use anyhow::Result;
 use apportion::Door;
 use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
+use apportion_core::validate::goes_to_default_namespace;
 use apportion_yaml::{Located, Positions};
 use serde_json::Value;
 
@@ -129,6 +130,23 @@ impl Input {
             refused: 0,
             skipped: Vec::new(),
             is_cut: false,
+        }
+    }
+
+    /// Puts objects that name no namespace into one, as `kubectl apply -n` does; nothing where it has no name.
+    pub(crate) fn put_into(&mut self, namespace: &str) {
+        if namespace.is_empty() {
+            return;
+        }
+        for (document, text) in self.documents.iter_mut().zip(&mut self.texts) {
+            let Ok(mut object) = serde_json::from_str::<Value>(text) else { continue };
+            if goes_to_default_namespace(&object)
+                && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+            {
+                metadata.insert("namespace".to_owned(), Value::from(namespace));
+                namespace.clone_into(&mut document.written.namespace);
+                *text = object.to_string();
+            }
         }
     }
 

@@ -35,8 +35,8 @@ pub(crate) fn placement(placement: RankingChoice) -> &'static str {
 pub(crate) fn kubernetes_in_mode(arguments: &EngineArguments) -> Map<String, Value> {
     let mut kubernetes = kubernetes(&arguments.kubernetes);
     kubernetes.insert("mode".to_owned(), json!(mode(arguments.mode)));
-    if arguments.placement != RankingChoice::First {
-        kubernetes.insert("placement".to_owned(), json!(placement(arguments.placement)));
+    if arguments.placement() != RankingChoice::First {
+        kubernetes.insert("placement".to_owned(), json!(placement(arguments.placement())));
     }
     kubernetes
 }

@@ -69,6 +69,7 @@ impl Server {
             | Object::DeviceClass(_)
             | Object::SchedulingWorkload(_)
             | Object::PriorityClass(_)
+            | Object::SchedulerConfiguration(_)
             | Object::PodDisruptionBudget(_)
             | Object::Service(_)
             | Object::PersistentVolumeClaim(_)

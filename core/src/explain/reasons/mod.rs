@@ -20,9 +20,10 @@ use crate::explain::group;
 use crate::explain::origin::{Origin, about_claim};
 use crate::finding::{Code, Finding, list};
 use crate::gather::Gather;
+use crate::near::nearest;
+use crate::scheduler::Examination;
 use crate::scheduler::preemption::{Preemption, is_preempted};
 use crate::scheduler::refusal::Cause;
-use crate::scheduler::{self, Examination};
 use problems::request_problems;
 
 /// What became of one Pod.
@@ -135,12 +136,22 @@ fn held(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec
         let message = format!("scheduling waits for {}", list(gates.iter()));
         return vec![origin.finding(Code::RunSchedulingGated, "spec.schedulingGates", message)];
     }
-    let scheduler = &pod.spec.scheduler_name;
-    if !scheduler.is_empty() && scheduler != scheduler::NAME {
-        let message =
-            format!("scheduler `{scheduler}` is responsible for the Pod, and only kube-scheduler is simulated");
+    if !cluster.has_scheduler_of(pod) {
+        let (scheduler, names) = (pod.scheduler(), cluster.schedulers());
+        let (message, hint) = if names.is_empty() {
+            (
+                format!("scheduler `{scheduler}` is responsible for the Pod, and only kube-scheduler is simulated"),
+                "leave `schedulerName` out to see what kube-scheduler would do".to_owned(),
+            )
+        } else {
+            let hint = match nearest(scheduler, names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it has {}", list(names.iter().map(ToString::to_string).collect::<Vec<_>>().iter())),
+            };
+            (format!("the KubeSchedulerConfiguration has no scheduler `{scheduler}`"), hint)
+        };
         let finding = origin.finding(Code::RunNotModelled, "spec.schedulerName", message);
-        return vec![finding.with_hint("leave `schedulerName` out to see what kube-scheduler would do")];
+        return vec![finding.with_hint(hint)];
     }
     let mut problems: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
     if let Some(hold) = group::holds(cluster, pod) {

@@ -82,6 +82,14 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             let does = subject("does", "do");
             finding("spec", format!("{does} not match the Pod's node selector or required node affinity"))
         }
+        Refusal::AddedAffinity => {
+            let does = subject("does", "do");
+            finding(
+                "spec.schedulerName",
+                format!("{does} not match the node affinity that the scheduler gives all its Pods"),
+            )
+            .with_hint("the KubeSchedulerConfiguration has it in `addedAffinity` of plugin `NodeAffinity`")
+        }
         Refusal::HostPort { port } => {
             finding("spec.containers", format!("{} host port `{port}` in use already", has()))
                 .with_hint("another Pod there asks for it: leave out `hostPort`, or have fewer Pods than nodes")

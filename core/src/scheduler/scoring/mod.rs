@@ -9,9 +9,13 @@
 
 mod images;
 mod resources;
+mod rules;
+
+use std::sync::Arc;
 
 pub(super) use images::Images;
 pub(super) use resources::{Load, amounts};
+pub(super) use rules::Rules;
 
 use super::node_cache::NodeCache;
 use super::node_fit::{NodeState, Resources, is_tolerated, selects};
@@ -133,11 +137,13 @@ impl Scores {
 }
 
 /// What a Pod asks, as far as it matters for the scores that a node has whatever the other nodes are.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 struct Wants {
     load: Load,
     images: images::Wanted,
-    version: Version,
+    /// What is compared beside processors and memory.
+    others: Resources,
+    rules: Arc<Rules>,
 }
 
 /// Scores of `NodeResourcesFit`, `NodeResourcesBalancedAllocation` and `ImageLocality`.
@@ -201,18 +207,19 @@ impl Utilities {
 }
 
 fn own(wants: &Wants, state: &NodeState, images: &Images, nodes: usize) -> Own {
-    let (capacity, used) = (state.amounts(), state.load());
-    let balanced = match wants.load.is_nothing() {
-        true => 0,
-        false => resources::balanced(capacity, used, wants.load, wants.version),
-    };
-    [resources::least_allocated(capacity, used, wants.load), balanced, images.score(&wants.images, state.name(), nodes)]
+    let Wants { load, others, rules, .. } = wants;
+    [
+        resources::fit(rules, state, *load, others),
+        resources::balanced(rules, state, *load, others),
+        images.score(&wants.images, state.name(), nodes),
+    ]
 }
 
 /// How nodes are compared for one Pod.
 pub(super) struct Comparison<'p> {
+    /// The Pod as it is.
     pod: &'p Pod,
-    version: Version,
+    rules: Arc<Rules>,
     leanings: Leanings,
     preferred: Vec<(NodeSelector, i64)>,
     /// The class of the Pod.
@@ -222,26 +229,32 @@ pub(super) struct Comparison<'p> {
 }
 
 impl NodeCache {
-    /// How nodes are compared for a Pod.
+    /// How nodes are compared for a Pod; `seen` is what its scheduler makes of it.
     pub(super) fn comparison<'p>(
         &mut self,
         cluster: &Cluster,
-        (pod, requests): (&'p Pod, &Resources),
-        version: Version,
+        (pod, seen, requests): (&'p Pod, &Pod, &Resources),
+        rules: &Arc<Rules>,
     ) -> Comparison<'p> {
         self.reckon(cluster);
-        let leanings = self.topology.leanings(pod, &like(cluster, pod));
-        let wants = Wants { load: Load::of_new(pod, requests), images: images::Wanted::of(pod, version), version };
+        let like = if rules.spreads_by_default { alike(cluster, pod) } else { None };
+        let leanings = self.topology.leanings(seen, &Selector::of(like.as_ref()), rules.ignores_terms);
+        let mut others = requests.clone();
+        others.retain(|name, _| rules.compares(name));
+        let images = images::Wanted::of(pod, rules.version);
+        let wants = Wants { load: Load::of_new(pod, requests), images, others, rules: Arc::clone(rules) };
         let class = self.utilities.refresh(wants, &self.nodes, &self.images);
-        let preferred = preferred(pod);
+        let preferred = preferred(seen);
         let is_plain =
             preferred.is_empty() && !leanings.has_spread() && !leanings.has_affinity() && !self.has_soft_taints();
-        Comparison { pod, version, leanings, preferred, class, is_plain }
+        Comparison { pod, rules: Arc::clone(rules), leanings, preferred, class, is_plain }
     }
 
     /// The score of a node where nothing else differs between nodes.
     pub(super) fn plain_score(&self, comparison: &Comparison<'_>, position: usize) -> i64 {
-        self.utilities.of(comparison.class, position).iter().fold(0, |sum, score| sum.saturating_add(*score))
+        let [_, _, fit, _, _, _, balanced, images] = comparison.rules.weights;
+        let scores = self.utilities.of(comparison.class, position).into_iter().zip([fit, balanced, images]);
+        scores.fold(0, |sum, (score, weight)| sum.saturating_add(score.saturating_mul(weight)))
     }
 
     /// The scores of nodes that fit, by position, each with that of its devices.
@@ -261,25 +274,26 @@ impl NodeCache {
         } else {
             vec![0; nodes.len()]
         };
-        let attraction = stretched(of_all(&|node| self.topology.attraction(leanings, node)));
-        let has_devices = Plugin::DynamicResources.weight(comparison.version) > 0;
+        let attraction = stretched(of_all(&|node| self.topology.attraction(leanings, node, comparison.rules.required)));
+        let has_devices = Plugin::DynamicResources.weight(comparison.rules.version) > 0;
         let devices = to_highest(states.iter().map(|(.., devices)| if has_devices { *devices } else { 0 }).collect());
         let rows = states.iter().zip(taints).zip(affinity).zip(spread).zip(attraction).zip(devices);
         let nodes = rows.map(|((((((position, state, _), taints), affinity), spread), attraction), devices)| {
             let [fit, balanced, images] = self.utilities.of(comparison.class, *position);
-            let plugins = [taints, affinity, fit, spread, attraction, devices, balanced, images];
-            let weighted = Plugin::ALL.iter().zip(plugins);
-            let total = weighted.fold(0i64, |sum, (plugin, score)| {
-                sum.saturating_add(plugin.weight(comparison.version).saturating_mul(score))
-            });
+            let mut plugins = [taints, affinity, fit, spread, attraction, devices, balanced, images];
+            for (score, weight) in plugins.iter_mut().zip(comparison.rules.weights) {
+                *score = if weight == 0 { 0 } else { *score };
+            }
+            let weighted = comparison.rules.weights.iter().zip(plugins);
+            let total = weighted.fold(0i64, |sum, (weight, score)| sum.saturating_add(weight.saturating_mul(score)));
             NodeScores { node: state.name().to_owned(), plugins, total }
         });
         Scores::of(nodes.collect())
     }
 }
 
-/// Which Pods are like one, as its owner says and the Services that it belongs to.
-fn like(cluster: &Cluster, pod: &Pod) -> Selector {
+/// Which Pods are like one, as its owner says and the Services that it belongs to; `None` where nobody says that.
+pub(super) fn alike(cluster: &Cluster, pod: &Pod) -> Option<LabelSelector> {
     let labels = &pod.metadata.labels;
     let mut like = LabelSelector::default();
     for service in cluster.services(&pod.metadata.namespace) {
@@ -304,7 +318,7 @@ fn like(cluster: &Cluster, pod: &Pod) -> Selector {
         like.match_labels.extend(own.match_labels);
         like.match_expressions.extend(own.match_expressions);
     }
-    Selector::of(Some(&like))
+    (like != LabelSelector::default()).then_some(like)
 }
 
 /// Preferred nodes, each with its weight.

@@ -126,8 +126,16 @@ pub(super) fn constraints(pod: &Pod, is_soft: bool) -> Vec<Constraint> {
         .collect()
 }
 
-/// Weight for others of a required term of a placed Pod's affinity.
-const REQUIRED_WEIGHT: i64 = 1;
+/// What a term of a placed Pod does to the Pods that it means.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Pull {
+    /// Keeps them away.
+    Away,
+    /// Attracts them, as a required term of its own affinity.
+    Required,
+    /// Attracts them by a weight; below nothing it repels them.
+    By(i64),
+}
 
 /// Preferred terms of a Pod, each with its weight; below nothing where it is to be away.
 pub(super) fn preferred(pod: &Pod) -> Vec<(Term, i64)> {
@@ -140,12 +148,12 @@ pub(super) fn preferred(pod: &Pod) -> Vec<(Term, i64)> {
     weighted.map(|(term, weight)| (term_of(term, pod), weight)).collect()
 }
 
-/// Terms of a placed Pod that concern others, each with its weight; without one it keeps them away.
-pub(super) fn held_terms(pod: &Pod) -> Vec<(Term, Option<i64>)> {
+/// Terms of a placed Pod that concern others, each with what it does to them.
+pub(super) fn held_terms(pod: &Pod) -> Vec<(Term, Pull)> {
     let Some(affinity) = &pod.spec.affinity else { return Vec::new() };
-    let away = terms(affinity.pod_anti_affinity.as_ref(), pod).into_iter().map(|term| (term, None));
-    let near = terms(affinity.pod_affinity.as_ref(), pod).into_iter().map(|term| (term, Some(REQUIRED_WEIGHT)));
-    away.chain(near).chain(preferred(pod).into_iter().map(|(term, weight)| (term, Some(weight)))).collect()
+    let away = terms(affinity.pod_anti_affinity.as_ref(), pod).into_iter().map(|term| (term, Pull::Away));
+    let near = terms(affinity.pod_affinity.as_ref(), pod).into_iter().map(|term| (term, Pull::Required));
+    away.chain(near).chain(preferred(pod).into_iter().map(|(term, weight)| (term, Pull::By(weight)))).collect()
 }
 
 /// Whether a Pod asks anything of the Pods that have places.

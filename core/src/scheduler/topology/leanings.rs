@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::asks::{Constraint, constraints, preferred};
+use super::asks::{Constraint, Pull, constraints, preferred};
 use super::selector::Selector;
 use super::watch::{NODE, domain};
 use super::{Question, Topology};
@@ -44,10 +44,11 @@ impl Leanings {
 }
 
 impl Topology {
-    /// What a Pod prefers. `like` says which Pods its owners or Services take to be like it.
-    pub(in crate::scheduler) fn leanings(&mut self, pod: &Pod, like: &Selector) -> Leanings {
+    /// What a Pod prefers. `like` says which Pods its owners or Services take to be like it, `ignores_terms` whether terms of placed Pods
+    /// count only for Pods with preferred terms.
+    pub(in crate::scheduler) fn leanings(&mut self, pod: &Pod, like: &Selector, ignores_terms: bool) -> Leanings {
         let subject = (pod.metadata.namespace.as_str(), &pod.metadata.labels);
-        let held = self.held.about(&self.namespaces, subject, Option::is_some);
+        let mut held = self.held.about(&self.namespaces, subject, |pull| pull != Pull::Away);
         let needs_labels = !pod.spec.topology_spread_constraints.is_empty();
         let spread = if needs_labels {
             constraints(pod, true)
@@ -57,6 +58,9 @@ impl Topology {
             BY_DEFAULT.map(|rule| Constraint::by_default(pod, rule, like)).into()
         };
         let preferred = preferred(pod);
+        if ignores_terms && preferred.is_empty() {
+            held.clear();
+        }
         let mut leanings = Leanings { held, needs_labels, ..Leanings::default() };
         for (term, weight) in preferred {
             let question = Question { pods: vec![term.pods], keys: vec![term.key.clone()], nodes: None };
@@ -74,8 +78,8 @@ impl Topology {
         leanings
     }
 
-    /// By how much Pods attract a Pod to a node.
-    pub(in crate::scheduler) fn attraction(&self, leanings: &Leanings, node: &Node) -> i64 {
+    /// By how much Pods attract a Pod to a node; `required` is what a required term of theirs counts.
+    pub(in crate::scheduler) fn attraction(&self, leanings: &Leanings, node: &Node, required: i64) -> i64 {
         let labels = &node.metadata.labels;
         let times = |count: u64, weight: i64| i64::try_from(count).unwrap_or(i64::MAX).saturating_mul(weight);
         let own = leanings.preferred.iter().filter_map(|(number, key, weight)| {
@@ -83,8 +87,13 @@ impl Topology {
         });
         let others = leanings.held.iter().filter_map(|number| {
             let (held, domains, _) = self.held.terms.get(number)?;
-            let (term, weight) = &**held;
-            Some(times(domains.count(labels.get(&term.key)?), (*weight)?))
+            let (term, pull) = &**held;
+            let weight = match pull {
+                Pull::Away => return None,
+                Pull::Required => required,
+                Pull::By(weight) => *weight,
+            };
+            Some(times(domains.count(labels.get(&term.key)?), weight))
         });
         own.chain(others).fold(0, i64::saturating_add)
     }

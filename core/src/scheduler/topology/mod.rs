@@ -13,7 +13,7 @@ mod watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use asks::{Asks, Term, held_terms, satisfies};
+use asks::{Asks, Pull, Term, held_terms, satisfies};
 pub(super) use asks::{asks, is_helped};
 pub(super) use leanings::Leanings;
 pub(super) use selector::Selector;
@@ -46,8 +46,8 @@ struct Home {
     pods: BTreeMap<Key, Placed>,
 }
 
-/// A term of a placed Pod, with its weight for Pods that it means; without one it keeps them away.
-type HeldTerm = (Term, Option<i64>);
+/// A term of a placed Pod, with what it does to Pods that it means.
+type HeldTerm = (Term, Pull);
 
 /// Terms of placed Pods, each with how many Pods have it by domain.
 #[derive(Clone, Debug, Default)]
@@ -194,7 +194,7 @@ impl Topology {
         self.uses = self.uses.saturating_add(1);
         let asks = Asks::of(pod);
         let subject = (pod.metadata.namespace.as_str(), &pod.metadata.labels);
-        let held = self.held.about(&self.namespaces, subject, Option::is_none);
+        let held = self.held.about(&self.namespaces, subject, |pull| pull == Pull::Away);
         if asks.is_nothing() && held.is_empty() {
             return None;
         }
@@ -377,17 +377,17 @@ impl Held {
         }
     }
 
-    /// The terms that mean a Pod, of those with some weight or none.
+    /// The terms that mean a Pod, of those that do something to it.
     fn about(
         &self,
         namespaces: &Namespaces,
         (namespace, labels): (&str, &Labels),
-        is_wanted: fn(&Option<i64>) -> bool,
+        is_wanted: fn(Pull) -> bool,
     ) -> Vec<usize> {
         let candidates = self.by_label.candidates(labels);
         let matches = |number: &usize| {
             let term = self.terms.get(number).map(|(term, ..)| &**term);
-            term.is_some_and(|(term, weight)| is_wanted(weight) && term.pods.matches(namespaces, namespace, labels))
+            term.is_some_and(|(term, pull)| is_wanted(*pull) && term.pods.matches(namespaces, namespace, labels))
         };
         candidates.filter(matches).collect()
     }

@@ -52,7 +52,7 @@ const TREE: usize = 6;
 
 pub(super) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
     let AllocateArguments { input, view, engine, .. } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster)?;
+    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster, &arguments.namespace)?;
     let names = arguments.claims.iter().map(|name| arguments.namespace.named("ResourceClaim", name));
     let claims = names.map(|named| claim(&asked.input, &asked.taken, &named)).collect();
     let question = Question { claims: asked.or_input(claims)?, nodes: arguments.nodes.clone(), ..Question::default() };

@@ -6,7 +6,7 @@ use apportion_core::explain::ReadValue;
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::arguments::{EngineArguments, RepeatedArguments, ViewArguments};
+use crate::cli::arguments::{EngineArguments, NamespaceArguments, RepeatedArguments, ViewArguments};
 use crate::cli::ask;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::shown::Shown;
@@ -27,6 +27,8 @@ pub(crate) struct CelArguments {
     paths: Vec<String>,
     #[command(flatten)]
     pub(super) input: RepeatedArguments,
+    #[command(flatten)]
+    namespace: NamespaceArguments,
     /// The device: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE; without one, every device
     #[arg(long, short = 'd', value_name = "DEVICE", default_value = "", hide_default_value = true)]
     device: String,
@@ -37,8 +39,9 @@ pub(crate) struct CelArguments {
 }
 
 pub(super) fn cel(arguments: &CelArguments) -> Result<Shown> {
-    let CelArguments { expression, paths, input, device, engine, view } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, &[input.files.as_slice(), paths].concat(), &input.cluster)?;
+    let CelArguments { expression, paths, input, namespace, device, engine, view } = arguments;
+    let mut asked =
+        ask::cluster(engine, &view.look, &[input.files.as_slice(), paths].concat(), &input.cluster, namespace)?;
     let request = ExpressionRequest { expression: expression.clone(), device: device.clone() };
     let (answer, found): (_, Vec<ExpressionAnswer>) = asked.inquire(&Inquiry::Expression(request))?;
     let table = |pen| found.iter().map(|answer| show(answer, pen)).collect::<Vec<_>>().join("\n");

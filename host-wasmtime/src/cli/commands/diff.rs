@@ -6,7 +6,7 @@ use anyhow::Result;
 use apportion_core::ask::Inquiry;
 use clap::Args;
 
-use crate::cli::arguments::{ClusterArguments, EngineArguments, ViewArguments};
+use crate::cli::arguments::{ClusterArguments, EngineArguments, NamespaceArguments, ViewArguments};
 use crate::cli::shown::Shown;
 use crate::cli::{ask, difference};
 
@@ -27,15 +27,17 @@ pub(crate) struct DiffArguments {
     #[command(flatten)]
     cluster: ClusterArguments,
     #[command(flatten)]
+    namespace: NamespaceArguments,
+    #[command(flatten)]
     engine: EngineArguments,
     #[command(flatten)]
     view: ViewArguments,
 }
 
 pub(super) fn diff(arguments: &DiffArguments) -> Result<Shown> {
-    let DiffArguments { before, after, cluster, engine, view } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, slice::from_ref(before), &ClusterArguments::default())?;
-    let after = ask::cluster(engine, &view.look, after.as_slice(), cluster)?;
+    let DiffArguments { before, after, cluster, namespace, engine, view } = arguments;
+    let mut asked = ask::cluster(engine, &view.look, slice::from_ref(before), &ClusterArguments::default(), namespace)?;
+    let after = ask::cluster(engine, &view.look, after.as_slice(), cluster, namespace)?;
     let answer = asked.inquire_once(&Inquiry::Compare { objects: after.input.objects().collect() })?;
     difference::shown(&mut asked, Some(&after), &answer, view.output)
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use apportion_core::ask::Inquiry;
 use clap::Args;
 
-use crate::cli::arguments::{EngineArguments, InputArguments, LookArguments};
+use crate::cli::arguments::{EngineArguments, InputArguments, LookArguments, NamespaceArguments};
 use crate::cli::ask;
 use crate::cli::shown::Shown;
 
@@ -13,6 +13,8 @@ use crate::cli::shown::Shown;
 pub(crate) struct SnapshotArguments {
     #[command(flatten)]
     input: InputArguments,
+    #[command(flatten)]
+    namespace: NamespaceArguments,
     /// Give nodes, pools, namespaces and namespaced objects other names; drivers, classes, devices and their attributes stay
     #[arg(long, visible_alias = "anonymise")]
     anonymize: bool,
@@ -21,8 +23,8 @@ pub(crate) struct SnapshotArguments {
 }
 
 pub(super) fn snapshot(arguments: &SnapshotArguments) -> Result<Shown> {
-    let SnapshotArguments { input, anonymize, engine } = arguments;
-    let mut asked = ask::cluster(engine, &LookArguments::FILE, &input.files(), &input.cluster)?;
+    let SnapshotArguments { input, namespace, anonymize, engine } = arguments;
+    let mut asked = ask::cluster(engine, &LookArguments::FILE, &input.files(), &input.cluster, namespace)?;
     let answer = asked.inquire_once(&Inquiry::Snapshot { anonymize: *anonymize })?;
     Ok(Shown { stdout: format!("{answer:#}\n").into(), stderr: asked.stderr(), verdict: asked.taken.verdict(true) })
 }

@@ -5,7 +5,7 @@ use apportion_core::ask::{Eviction, Inquiry, TaintSpec};
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::arguments::{EngineArguments, RepeatedArguments, ViewArguments, parse_taint};
+use crate::cli::arguments::{EngineArguments, NamespaceArguments, RepeatedArguments, ViewArguments, parse_taint};
 use crate::cli::difference::eviction_lines;
 use crate::cli::shown::Shown;
 use crate::cli::{ask, text};
@@ -23,6 +23,8 @@ pub(crate) struct TaintArguments {
     given: Vec<String>,
     #[command(flatten)]
     input: RepeatedArguments,
+    #[command(flatten)]
+    namespace: NamespaceArguments,
     /// Only show what would happen; nothing else is done so far. Where no claim has devices yet, the manifests are played first,
     /// as `run` does
     #[arg(long, required = true)]
@@ -43,11 +45,12 @@ Only Pods count that have a node and a claim reserved for them. Where no claim h
 ";
 
 pub(super) fn taint(arguments: &TaintArguments) -> Result<Shown> {
-    let TaintArguments { given, input, now, engine, view, .. } = arguments;
+    let TaintArguments { given, input, namespace, now, engine, view, .. } = arguments;
     let (taints, paths): (Vec<String>, Vec<String>) = given.iter().cloned().partition(|text| text.contains('='));
     let taints: Vec<TaintSpec> =
         taints.iter().map(|text| parse_taint(text)).collect::<Result<_, _>>().map_err(anyhow::Error::msg)?;
-    let mut asked = ask::cluster(engine, &view.look, &[input.files.as_slice(), &paths].concat(), &input.cluster)?;
+    let mut asked =
+        ask::cluster(engine, &view.look, &[input.files.as_slice(), &paths].concat(), &input.cluster, namespace)?;
     let now = now.clone().unwrap_or_else(|| ask::now().to_string());
     let (answer, evictions): (_, Vec<Eviction>) = asked.inquire(&Inquiry::Evictions { taints, now })?;
     let table = |pen| match evictions.as_slice() {

@@ -9,7 +9,7 @@ use apportion_core::explain::ReasonKind;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::cli::arguments::{EngineArguments, InputArguments, ViewArguments};
+use crate::cli::arguments::{EngineArguments, InputArguments, NamespaceArguments, ViewArguments};
 use crate::cli::ask;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::shown::Shown;
@@ -27,6 +27,8 @@ Example:
 pub(crate) struct UsageArguments {
     #[command(flatten)]
     pub(super) input: InputArguments,
+    #[command(flatten)]
+    namespace: NamespaceArguments,
     /// Only devices by this; without it by each, long lists cut
     #[arg(long, value_enum)]
     per: Option<PerChoice>,
@@ -49,8 +51,8 @@ enum PerChoice {
 }
 
 pub(super) fn usage(arguments: &UsageArguments) -> Result<Shown> {
-    let UsageArguments { input, per, engine, view } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster)?;
+    let UsageArguments { input, namespace, per, engine, view } = arguments;
+    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster, namespace)?;
     let (answer, found): (_, Usage) = asked.inquire(&Inquiry::Usage)?;
     let table = |pen| show(&found, *per, pen);
     let shown = asked.show(view.output, "Usage", || json!({ "usage": answer }), table, true);

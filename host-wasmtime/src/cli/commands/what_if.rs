@@ -43,8 +43,8 @@ enum PlacingChoice {
 
 pub(super) fn what_if(arguments: &WhatIfArguments) -> Result<Shown> {
     let WhatIfArguments { input, changes, placing, namespace, engine, view } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster)?;
-    let with = changes.with(engine, view)?;
+    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster, namespace)?;
+    let with = changes.with(engine, view, namespace)?;
     let mut supposition = changes.supposition(namespace, with.as_ref())?;
     supposition.placing = match placing {
         None => Placing::AsGiven,

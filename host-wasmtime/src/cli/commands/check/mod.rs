@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::api_server::READ;
-use crate::cli::arguments::{InputArguments, KubernetesArguments, Output, ViewArguments};
+use crate::cli::arguments::{InputArguments, KubernetesArguments, NamespaceArguments, Output, ViewArguments};
 use crate::cli::diagnose::diagnose;
 use crate::cli::input::Places;
 use crate::cli::note::{Note, numbers, order};
@@ -36,6 +36,8 @@ pub(crate) struct CheckArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
+    namespace: NamespaceArguments,
+    #[command(flatten)]
     kubernetes: KubernetesArguments,
     /// The time of the dump, as 2026-03-01T12:00:00Z; without it the latest that its objects speak of
     #[arg(long, value_name = "TIME", conflicts_with = "watch")]
@@ -55,7 +57,7 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
     if arguments.watch {
         return watch::watch(arguments);
     }
-    let CheckArguments { input, kubernetes, now, view, .. } = arguments;
+    let CheckArguments { input, namespace, kubernetes, now, view, .. } = arguments;
     let profile = ask::profile(kubernetes, Mode::Sound)?;
     let now = match now {
         Some(text) => {
@@ -64,7 +66,8 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
         // A dump may be old; a live cluster is looked at now.
         None => input.cluster.from_cluster.then(ask::now),
     };
-    let input = gather(&input.files(), &input.cluster, &READ)?;
+    let mut input = gather(&input.files(), &input.cluster, &READ)?;
+    input.put_into(namespace.name());
     stage::wait("checking", format!("{} read", text::count(input.documents.len(), "object")));
     let findings = match kubernetes.native {
         true => inspect(input.objects().collect(), &profile, now),

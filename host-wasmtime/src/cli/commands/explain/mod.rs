@@ -18,7 +18,7 @@ use apportion_core::finding::{Finding, ObjectRef};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::arguments::{EngineArguments, NamespaceArguments, RankingChoice, RepeatedArguments, ViewArguments};
+use crate::cli::arguments::{EngineArguments, NamespaceArguments, RepeatedArguments, ViewArguments};
 use crate::cli::ask::{self, Asked};
 use crate::cli::codes::entries;
 use crate::cli::files;
@@ -113,11 +113,9 @@ fn cluster(arguments: &ExplainArguments, files: &[String], subject: Option<Objec
         device: arguments.device.clone(),
         suggestions: true,
     };
-    let mut engine = arguments.engine.clone();
-    if arguments.scores {
-        engine.placement = RankingChoice::Scores;
-    }
-    let mut asked = ask::cluster(&engine, &view.look, files, &arguments.input.cluster)?;
+    let engine = arguments.engine.clone();
+    let engine = if arguments.scores { engine.with_scores() } else { engine };
+    let mut asked = ask::cluster(&engine, &view.look, files, &arguments.input.cluster, &arguments.namespace)?;
     let (mut answer, mut explanations): (Value, Vec<Explanation>) = asked.inquire(&Inquiry::Explain(request))?;
     let namespace = arguments.namespace.name();
     if subject.is_none() && !namespace.is_empty() {

@@ -36,7 +36,7 @@ pub(crate) struct FitArguments {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["claim", "claim_template"])]
     class: Option<String>,
     /// With `--class`: how many devices the claim has
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "class")]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "class", value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
     /// With `--class`: a CEL expression that holds for its devices; may be repeated
     #[arg(long = "selector", value_name = "CEL", requires = "class")]
@@ -68,8 +68,8 @@ enum PerChoice {
 
 pub(super) fn fit(arguments: &FitArguments) -> Result<Shown> {
     let FitArguments { input, view, engine, .. } = arguments;
-    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster)?;
-    let with = arguments.changes.with(engine, view)?;
+    let mut asked = ask::cluster(engine, &view.look, &input.files(), &input.cluster, &arguments.namespace)?;
+    let with = arguments.changes.with(engine, view, &arguments.namespace)?;
     let supposing = arguments.changes.supposition(&arguments.namespace, with.as_ref())?;
     let device = arguments.class.as_ref().map(|class| {
         let (class, selectors) = (class.clone(), arguments.selectors.clone());

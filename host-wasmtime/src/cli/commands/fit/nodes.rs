@@ -71,7 +71,8 @@ pub(super) fn nodes(
     request.up_to = nodes.up_to;
     let mut beside = Vec::from_iter(with);
     if !nodes.node_template.is_empty() {
-        let templates = ask::cluster(engine, &view.look, &nodes.node_template, &ClusterArguments::default())?;
+        let templates =
+            ask::cluster(engine, &view.look, &nodes.node_template, &ClusterArguments::default(), namespace)?;
         request.templates = templates.input.objects().collect();
         beside.push(templates);
     }

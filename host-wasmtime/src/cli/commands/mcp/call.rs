@@ -53,7 +53,8 @@ struct Call {
 impl Setup {
     pub(super) fn new(arguments: &McpArguments) -> Result<Self> {
         let McpArguments { paths, files, cluster, engine, max_input, max_answer } = arguments;
-        let paths = [paths.as_slice(), files].concat();
+        let configuration = engine.scheduler_config.as_slice();
+        let paths = [paths.as_slice(), files, configuration].concat();
         let mut roots = Vec::new();
         for path in &paths {
             if path == "-" {
@@ -62,17 +63,8 @@ impl Setup {
             let unreadable = || format!("`{path}` cannot be read; patterns are left to the shell");
             roots.push(fs::canonicalize(path).with_context(unreadable)?);
         }
-        let engine = EngineArguments {
-            kubernetes: KubernetesArguments {
-                kubernetes_version: engine.kubernetes.kubernetes_version,
-                feature_gates: engine.kubernetes.feature_gates.clone(),
-                native: engine.kubernetes.native,
-                runner: if engine.kubernetes.native { None } else { Some(Runner::timed()?) },
-            },
-            mode: engine.mode,
-            placement: engine.placement,
-            max_steps: engine.max_steps,
-        };
+        let mut engine = engine.clone().without_files();
+        engine.kubernetes.runner = if engine.kubernetes.native { None } else { Some(Runner::timed()?) };
         let cluster = cluster.from_cluster.then(|| cluster.context.clone());
         let setup = Self { paths, roots, cluster, engine, max_input: *max_input, max_answer: *max_answer };
         setup.named(None)?;
@@ -181,9 +173,9 @@ impl Setup {
 
     /// The server's own settings, where a call has none.
     fn settings(&self, tool: &Tool, call: &Call) -> Vec<String> {
-        let EngineArguments { kubernetes, mode, placement, max_steps } = &self.engine;
+        let EngineArguments { kubernetes, mode, max_steps, .. } = &self.engine;
         let gates = kubernetes.feature_gates.iter().map(|(name, enabled)| format!("{name}={enabled}"));
-        let (mode, placement) = (machine::mode(*mode), machine::placement(*placement));
+        let (mode, placement) = (machine::mode(*mode), machine::placement(self.engine.placement()));
         let mut all = vec![
             ("kubernetes_version", format!("--kubernetes-version={}", kubernetes.kubernetes_version)),
             ("mode", format!("--mode={mode}")),

@@ -16,11 +16,11 @@ use apportion_core::control_plane::Settled;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::api_server::READ;
-use crate::cli::arguments::{EngineArguments, InputArguments, LookArguments, RankingChoice, RunOutput};
+use crate::cli::arguments::{
+    EngineArguments, InputArguments, LookArguments, NamespaceArguments, RankingChoice, RunOutput,
+};
 use crate::cli::ask::{self, Asked};
 use crate::cli::machine;
-use crate::cli::read::gather;
 use crate::cli::scores;
 use crate::cli::shown::Shown;
 use crate::cli::text::{self, clean};
@@ -37,6 +37,8 @@ Example:
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(super) input: InputArguments,
+    #[command(flatten)]
+    namespace: NamespaceArguments,
     #[command(flatten)]
     time: TimeArguments,
     #[command(flatten)]
@@ -69,9 +71,9 @@ struct TimeArguments {
 }
 
 pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
-    let RunArguments { input, time, engine, output, scores: has_scores, look } = arguments;
+    let RunArguments { input, namespace, time, engine, output, scores: has_scores, look } = arguments;
     let words = ask::in_words(engine);
-    if *has_scores && engine.placement == RankingChoice::First {
+    if *has_scores && engine.placement() == RankingChoice::First {
         bail!("`--scores` needs `--placement scores`: otherwise Pods get the first node by name that fits");
     }
     if time.until.is_some() || time.script.is_some() || time.events || time.step || *output == RunOutput::Html {
@@ -82,13 +84,16 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
         }
         return in_time(arguments, &words);
     }
-    let mut asked = ask::cluster(engine, look, &input.files(), &input.cluster)?;
+    let mut asked = ask::cluster(engine, look, &input.files(), &input.cluster, namespace)?;
     // Before the Pods have their nodes.
     let scored: Option<(Value, Vec<PodScores>)> = match has_scores {
         true => Some(asked.inquire(&Inquiry::Scores(ScoresRequest { brief: true, ..ScoresRequest::default() }))?),
         false => None,
     };
-    let report = asked.door.run()?;
+    let mut report = asked.door.run()?;
+    let is_meant = |of: &str| namespace.name().is_empty() || of == namespace.name();
+    report.pods.retain(|pod| is_meant(&pod.namespace));
+    report.claims.retain(|claim| is_meant(&claim.namespace));
     let table = |pen| {
         let mut shown = report::show(&report, &asked.input, &asked.taken, &words, pen, look);
         if let Some((_, scored)) = &scored {
@@ -111,9 +116,9 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
 
 /// What happens in virtual time, and not only where everything lands.
 fn in_time(arguments: &RunArguments, words: &str) -> Result<Shown> {
-    let RunArguments { input, time, engine, output, look, .. } = arguments;
+    let RunArguments { input, namespace, time, engine, output, look, .. } = arguments;
     let steps = timeline::Steps::new(time.script.as_deref(), time.until.as_deref(), time.step)?;
-    let input = gather(&input.files(), &input.cluster, &READ)?;
+    let input = ask::read(engine, &input.files(), &input.cluster, namespace)?;
     let (taken, played) = steps.play(engine, &input)?;
     let asked = Asked { door: (), input, taken, look, kubernetes: machine::kubernetes_in_mode(engine) };
     let text = |pen| match output {
