@@ -463,25 +463,6 @@ fn fit_says_what_it_cannot_read_of_what_is_added() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn an_interrupt_ends_with_130_as_shells_see_it() {
-    use std::os::unix::process::ExitStatusExt;
-
-    // Who starts the tests in the background of a script has interrupts ignored, and programs keep it so.
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
-    if ignored.is_some_and(|signals| signals & 0b10 != 0) {
-        eprintln!("skipped: interrupts are ignored here");
-        return;
-    }
-    let mut child = command(&["run", "-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let status = child.wait().unwrap();
-    assert_eq!(status.signal().map_or(status.code(), |signal| Some(128 + signal)), Some(130));
-}
-
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let mut child = command(&["run", "-v", "-f", "examples/"])

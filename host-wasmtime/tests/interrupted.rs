@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::{available_parallelism, sleep};
@@ -23,6 +24,21 @@ fn interrupt(child: &Child) {
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn an_interrupt_ends_with_130_as_shells_see_it() {
+    // Who starts the tests in the background of a script has interrupts ignored, and programs keep it so.
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    if ignored.is_some_and(|signals| signals & 0b10 != 0) {
+        eprintln!("skipped: interrupts are ignored here");
+        return;
+    }
+    let mut child = start(&["run", "-f", "-"]);
+    interrupt(&child);
+    let status = child.wait().unwrap();
+    assert_eq!(status.signal().map_or(status.code(), |signal| Some(128 + signal)), Some(130));
 }
 
 #[test]
