@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -61,7 +61,7 @@ impl Tally {
 pub fn run(workspace: &Workspace) -> Result<bool> {
     thread::scope(|scope| {
         scope.spawn(|| build_ahead(workspace));
-        run_groups(workspace)
+        run_groups(workspace, scope)
     })
 }
 
@@ -71,9 +71,12 @@ fn build_ahead(workspace: &Workspace) {
     let _ = component::build(workspace);
     let _ = npm::build(workspace);
     let _ = module::build(workspace);
+    if web::exists(workspace) {
+        let _ = web::build(workspace);
+    }
 }
 
-fn run_groups(workspace: &Workspace) -> Result<bool> {
+fn run_groups<'s>(workspace: &'s Workspace, scope: &'s Scope<'s, '_>) -> Result<bool> {
     let mut rows: Vec<(&str, Tally, Duration)> = Vec::new();
     let begin = Instant::now();
     let mut group = |name: &'static str, work: &mut dyn FnMut() -> Result<Tally>| {
@@ -99,6 +102,13 @@ fn run_groups(workspace: &Workspace) -> Result<bool> {
         let mut test = cargo_test(workspace);
         Node::find(workspace)?.put_on_path(&mut test);
         count(test.arg("--release").args(packages.flat_map(|name| ["--package", name])))
+    });
+    // A browser uses one processor for long, as most of the next groups do. What its tests say is shown in their turn.
+    let mut page = web::exists(workspace).then(|| {
+        scope.spawn(|| {
+            let mut said = Vec::new();
+            (web_page(workspace, &mut said), said)
+        })
     });
     // The tests of the program have built what the next groups start.
     let tool = |name: &str| -> Result<Command> {
@@ -156,22 +166,13 @@ fn run_groups(workspace: &Workspace) -> Result<bool> {
             Ok(tally)
         });
     }
-    if web::exists(workspace) {
+    if page.is_some() {
+        // The seconds are those for which it is waited.
         group("web page", &mut || {
-            web::build(workspace)?;
-            let node = Node::find(workspace)?;
-            let browser = browser::find(workspace);
-            let mut tally = Tally::default();
-            for script in ["test", "e2e"] {
-                if node.has_script(workspace, "web", script) {
-                    let mut npm = node.npm(&workspace.path("web"), &["run", "--silent", script]);
-                    if let Some(browser) = &browser {
-                        npm.env("CHROMIUM", browser);
-                    }
-                    tally.add(count(&mut npm)?);
-                }
-            }
-            Ok(tally)
+            let (tally, said) =
+                page.take().and_then(|page| page.join().ok()).context("the page's tests have stopped")?;
+            std::io::stdout().write_all(&said)?;
+            tally
         });
     }
     if !fuzz::is_possible() {
@@ -187,6 +188,24 @@ fn run_groups(workspace: &Workspace) -> Result<bool> {
         });
     }
     summary(&rows)
+}
+
+/// The tests of the page, its parts and then the whole in a browser.
+fn web_page(workspace: &Workspace, out: &mut dyn Write) -> Result<Tally> {
+    web::build(workspace)?;
+    let node = Node::find(workspace)?;
+    let browser = browser::find(workspace);
+    let mut tally = Tally::default();
+    for script in ["test", "e2e"] {
+        if node.has_script(workspace, "web", script) {
+            let mut npm = node.npm(&workspace.path("web"), &["run", "--silent", script]);
+            if let Some(browser) = &browser {
+                npm.env("CHROMIUM", browser);
+            }
+            tally.add(count_to(&mut npm, out)?);
+        }
+    }
+    Ok(tally)
 }
 
 fn is_member(workspace: &Workspace, package: &str) -> bool {
@@ -217,6 +236,10 @@ fn summary(rows: &[(&str, Tally, Duration)]) -> Result<bool> {
 
 /// Runs a group, passes its output on and counts what its lines say.
 fn count(command: &mut Command) -> Result<Tally> {
+    count_to(command, &mut std::io::stdout().lock())
+}
+
+fn count_to(command: &mut Command, out: &mut dyn Write) -> Result<Tally> {
     // A test program that crashes is named on standard error alone.
     let (output, writer) = std::io::pipe().context("a pipe for the output of a test run")?;
     command.env("NO_COLOR", "1").env("CI", "1").stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
@@ -227,7 +250,6 @@ fn count(command: &mut Command) -> Result<Tally> {
     // Our own ends of the pipe go, so that it ends with the child.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut tally = Tally::default();
-    let mut out = std::io::stdout().lock();
     let mut left = 0;
     for line in BufReader::new(output).split(b'\n') {
         let line = line?;

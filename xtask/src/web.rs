@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::command::run;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, lock};
 use crate::node::Node;
 use crate::{Workspace, npm};
 
@@ -29,6 +29,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     let page = workspace.path("web/dist/index.html");
     let package = npm::build(workspace)?;
     let node = Node::find(workspace)?;
+    let _lock = lock(&workspace.wasm_dir(), ".web.lock")?;
     node.install(workspace, "web")?;
     let mut inputs = Fingerprint::of(workspace, &INPUTS)?;
     for file in ["apportion.js", "apportion_bg.wasm"] {
