@@ -119,7 +119,7 @@ function linesOf(file: SourceFile): number {
   return known;
 }
 
-function lineBreaks(text: string): number {
+export function lineBreaks(text: string): number {
   let count = 0;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;
   return count;

@@ -1,3 +1,4 @@
+import { readYaml } from "apportion";
 import { expect, test } from "vitest";
 
 import { Session } from "../src/answer/session";
@@ -37,6 +38,46 @@ test("an edit reads only the parts that it touches", () => {
   expect(after.parts.filter((part) => !before.parts.includes(part)).length).toBe(1);
   expect(new Reading(text, before).parts).toEqual(before.parts);
 });
+
+/** What `kubectl get -o yaml` and `-o json` print of documents. */
+const lists = {
+  yaml: (documents: readonly string[]) => {
+    const items = documents.map((document) => `- ${document.trimEnd().replaceAll("\n", "\n  ")}\n`);
+    return `apiVersion: v1\nitems:\n${items.join("")}kind: List\nmetadata:\n  resourceVersion: ""\n`;
+  },
+  json: (documents: readonly string[]) => {
+    const { stored } = new Reading(documents.join("---\n"));
+    const items = stored.map(({ value }) => value);
+    return JSON.stringify({ apiVersion: "v1", items, kind: "List" }, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value), 4);
+  },
+};
+const MANY = [...DOCUMENTS, ...Array.from({ length: 120 }, (_, index) => pod(`more-${index}`))].filter((document) => !document.startsWith("#"));
+
+for (const [kind, listed] of Object.entries(lists)) {
+  test(`a list in ${kind} is read item by item, and what is found has its place in the text`, () => {
+    const text = listed(MANY);
+    const before = new Reading(text);
+    expect(before.parts.length).toBeGreaterThan(2);
+    const whole = readYaml(text);
+    expect(before.documents).toEqual(whole.documents);
+    expect(before.problems).toEqual(whole.problems);
+    const fields = whole.documents.map(({ object }) => ({ object, path: "metadata.name" }));
+    expect(before.locateAll(fields)).toEqual(whole.locateAll(fields));
+    const session = new Session(questionOf(text));
+    told(session);
+    const edited = questionOf(text.replace("more-7", "changed"));
+    const after = session.followedBy(edited);
+    expect(after.reading.parts.filter((part) => !session.reading.parts.includes(part))).toHaveLength(1);
+    expect(told(after)).toEqual(told(new Session(edited)));
+    // What is not closed is told where it stands, and the other items are still there.
+    const at = text.indexOf("more-7") + "more-7".length;
+    const broken = new Reading(`${text.slice(0, at)}": [${text.slice(at)}`, after.reading);
+    const [problem] = broken.problems;
+    expect(problem?.severity).toBe("error");
+    expect(Math.abs((problem?.place?.line ?? 0) - text.slice(0, at).split("\n").length)).toBeLessThan(400);
+    expect(broken.documents.length).toBeGreaterThan(MANY.length / 2);
+  });
+}
 
 test("whatever is edited, the answer is that of the text read anew", { timeout: 120_000 }, () => {
   const random = numbers(29);

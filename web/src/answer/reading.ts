@@ -2,29 +2,27 @@
 
 import { type Field, type Finding, type ManifestDocument, Manifests, type ObjectRef, type Place, type PlacedFinding, readYaml } from "apportion";
 
-import { difference } from "../files";
+import { difference, lineBreaks } from "../files";
 import type { Stored } from "../model/inventory";
+import { type Piece, cut } from "./cutting";
 
-/** Characters that a part has at least, the last one apart. */
-const SIZE = 8_000;
-
-/** Cut before a line that is nothing but this. */
-const SEPARATOR = "\n---\n";
-
-/** Documents that stand together. What is found in them is found once. */
-export class Part {
+/** A piece that was read. What is found in it is found once. */
+export class Part implements Piece {
   readonly length: number;
+  readonly before: string;
+  readonly after: string;
   /** Line breaks in it. */
   readonly lines: number;
+  /** Of the piece with what stands around it. */
   readonly manifests: Manifests;
   #stored: Stored[] | undefined;
   /** What the API server says to each document that can be sent, and under which settings. */
   checked: { settings: string; findings: readonly (readonly Finding[])[] } | undefined;
 
-  constructor(text: string) {
-    this.length = text.length;
-    this.lines = text.split("\n").length - 1;
-    this.manifests = readYaml(text);
+  constructor(text: string, { before, after }: Piece) {
+    [this.length, this.before, this.after] = [text.length, before, after];
+    this.lines = lineBreaks(text);
+    this.manifests = readYaml(before + text + after);
   }
 
   /** The objects that `kubectl` does not refuse, older versions as they are. */
@@ -36,11 +34,12 @@ export class Part {
   }
 }
 
-/** Where a part begins: characters, line breaks and documents before it. */
+/** Where the manifests of a part begin: characters, line breaks and documents before them; and the characters of the part itself. */
 interface Start {
   at: number;
   line: number;
   document: number;
+  own: { start: number; end: number; lastLine: number };
 }
 
 /** A text with all its documents. */
@@ -54,13 +53,13 @@ export class Reading {
   /** With the parts of an earlier text that are still the same. */
   constructor(text: string, before?: Reading) {
     this.text = text;
-    this.parts = before === undefined ? cut(text).map((part) => new Part(part)) : followed(text, before);
-    const next: Start = { at: 0, line: 0, document: 0 };
-    for (const { length, lines, manifests } of this.parts) {
-      this.#starts.push({ ...next });
-      next.at += length;
-      next.line += lines;
-      next.document += manifests.documents.length;
+    this.parts = partsOf(text, before);
+    let [at, line, document] = [0, 0, 0];
+    for (const { length, before, lines, manifests } of this.parts) {
+      this.#starts.push({ at: at - before.length, line: line - lineBreaks(before), document, own: { start: at, end: at + length, lastLine: line + lines + 1 } });
+      at += length;
+      line += lines;
+      document += manifests.documents.length;
     }
   }
 
@@ -126,7 +125,10 @@ export class Reading {
   }
 
   #all<Value>(of: (part: Part, start: Start) => readonly Value[]): Value[] {
-    return this.parts.flatMap((part, number) => of(part, this.#starts[number] ?? { at: 0, line: 0, document: 0 }));
+    return this.parts.flatMap((part, number) => {
+      const start = this.#starts[number];
+      return start === undefined ? [] : of(part, start);
+    });
   }
 
   #partOf({ kind, namespace, name }: ObjectRef): number | undefined {
@@ -145,47 +147,36 @@ export class Reading {
   }
 }
 
-/** JSON values may stand one behind the other, and what a template is shows only in the whole: such a text is one part. */
-function isOne(text: string): boolean {
-  return /^\s*\{/.test(text) || text.includes("{{");
+/** The parts of a text, those of an earlier one where nothing is different. */
+function partsOf(text: string, before?: Reading): Part[] {
+  let at = 0;
+  return cut(text, before && untouched(text, before)).map((piece) => {
+    const part = piece instanceof Part ? piece : new Part(text.slice(at, at + piece.length), piece);
+    at += part.length;
+    return part;
+  });
 }
 
-function cut(text: string): string[] {
-  if (isOne(text)) return [text];
-  const parts: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const found = text.indexOf(SEPARATOR, at + SIZE);
-    const end = found === -1 ? text.length : found + 1;
-    parts.push(text.slice(at, end));
-    at = end;
+/** The parts of an earlier text before and behind what differs, by where they begin now. */
+function untouched(text: string, { text: old, parts }: Reading): Map<number, Part> {
+  const { start, beforeEnd } = difference(old, text);
+  const kept = new Map<number, Part>();
+  let at = 0;
+  for (const part of parts) {
+    if (at + part.length <= start) kept.set(at, part);
+    else if (at >= beforeEnd) kept.set(at + text.length - old.length, part);
+    at += part.length;
   }
-  return parts;
-}
-
-/** The parts of a text: those of an earlier one before and behind what differs, and new ones between. */
-function followed(text: string, before: Reading): Part[] {
-  if (text === before.text) return [...before.parts];
-  if (isOne(text) || isOne(before.text)) return cut(text).map((part) => new Part(part));
-  const { start, beforeEnd } = difference(before.text, text);
-  const { parts } = before;
-  let [head, from] = [0, 0];
-  // The separator behind a part must be there as before, and so must the line break before a part.
-  for (let part = parts[head]; part !== undefined && from + part.length + SEPARATOR.length <= start + 1; part = parts[head]) {
-    from += part.length;
-    head += 1;
-  }
-  let [tail, to] = [parts.length, before.text.length];
-  for (let part = parts[tail - 1]; tail > head && part !== undefined && to - part.length > beforeEnd; part = parts[tail - 1]) {
-    to -= part.length;
-    tail -= 1;
-  }
-  const between = text.slice(from, text.length - (before.text.length - to));
-  return [...parts.slice(0, head), ...cut(between).map((part) => new Part(part)), ...parts.slice(tail)];
+  return kept;
 }
 
 function placed(place: Place, start: Start): Place {
+  const { own } = start;
+  const utf16Range = moved(place.utf16Range, start);
+  // What is not closed is missed behind the part.
+  const within = (at: number) => Math.max(own.start, Math.min(at, own.end));
   return {
-    ...place, line: place.line + start.line, utf16Range: moved(place.utf16Range, start),
+    ...place, line: Math.min(place.line + start.line, own.lastLine), utf16Range: { start: within(utf16Range.start), end: within(utf16Range.end) },
     ...(place.document === undefined ? {} : { document: place.document + start.document }),
   };
 }
