@@ -1,6 +1,6 @@
 // What cannot be seen, or changes the direction of the text around it, is written out: a name must not look like another one.
 
-import { type VNode, options } from "preact";
+import { options } from "preact";
 
 /** Control characters, and what Unicode calls ignorable; the command line has the same list. */
 export const HIDDEN = /(?![\n\t])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff0-\ufffb]/gu;
@@ -17,15 +17,21 @@ const SPOKEN = ["title", "aria-label", "alt", "placeholder"];
 export function showHidden(): void {
   const before = options.vnode;
   options.vnode = (vnode) => {
-    if (typeof vnode.type === "string") writeOut(vnode);
+    writeOut(vnode as Shown);
     before?.(vnode);
   };
 }
 
-function writeOut({ props }: VNode<{ [name: string]: unknown }>): void {
-  for (const name of ["children", ...SPOKEN]) {
-    const value = props[name];
-    if (typeof value === "string") props[name] = visible(value);
-    else if (Array.isArray(value)) props[name] = value.map((part: unknown) => (typeof part === "string" ? visible(part) : part));
+/** What Preact is about to draw: a text, which has no type, an element, or a part of the page. */
+type Shown = { type: null; props: unknown } | { type: string | ((props: never) => unknown); props: { [name: string]: unknown } };
+
+function writeOut(shown: Shown): void {
+  if (shown.type === null) {
+    if (typeof shown.props === "string") shown.props = visible(shown.props);
+  } else if (typeof shown.type === "string") {
+    for (const name of SPOKEN) {
+      const value = shown.props[name];
+      if (typeof value === "string") shown.props[name] = visible(value);
+    }
   }
 }
