@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 
 import { expect } from "@playwright/test";
 
-import { editor, pods, test } from "./helpers";
+import { editor, nodesOfEight, open, pods, settled, test, tile } from "./helpers";
 
 /** Everything but the module, compressed, until the first answer. */
 const SHELL_BYTES = 100_000;
@@ -106,4 +106,27 @@ test("the first answer is there within a second", async ({ browser }) => {
   console.log(`first answers after ${times.map(Math.round).join(", ")} ms, on a machine that takes ${slowness.toFixed(2)} times as long as usual`);
   // The best of five: the machine may do other things at the same time.
   expect(Math.min(...times)).toBeLessThanOrEqual(FIRST_ANSWER_MS * slowness);
+});
+
+test("a long text is coloured where it is seen, and pasting it does not keep the page busy", async ({ page, context }) => {
+  test.setTimeout(120_000);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page, "# nothing yet\n");
+  await page.locator(".cm-content").click();
+  // Much for the editor, and little for the engine.
+  const entries = Array.from({ length: 60_000 }, (_, index) => `  key-${index}: "${"-".repeat(40)}"\n`);
+  const text = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: long\ndata:\n${entries.join("")}${nodesOfEight(20)}`;
+  await page.evaluate((text) => navigator.clipboard.writeText(text), text);
+  const session = await context.newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const busySeconds = async () => (await session.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+  const before = await busySeconds();
+  await page.keyboard.press("Control+v");
+  await expect(page.locator(".cm-line .tok-propertyName").first()).toBeVisible();
+  await expect(tile(page, "gpu.example.com/node-0/gpu-0")).toBeAttached({ timeout: 60_000 });
+  await settled(page);
+  await page.waitForTimeout(3_000);
+  const seconds = (await busySeconds()) - before;
+  console.log(`the page worked ${seconds.toFixed(2)} s for ${(text.length / 1e6).toFixed(1)} MB`);
+  expect(seconds).toBeLessThan(1);
 });

@@ -58,7 +58,7 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
   let known = () => NOTHING_KNOWN;
   const create = (text: string) => {
     const state = EditorState.create({ doc: text, extensions: extensions(events, () => name ?? "") });
-    return comfort === undefined ? state : state.update({ effects: added(comfort) }).state;
+    return comfort === undefined ? state : state.update({ effects: added(comfort, state) }).state;
   };
   const view = new EditorView({ parent, state: create("") });
   // What is known of files by name: the state in which they were left, or the text that they came with.
@@ -73,7 +73,7 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
         if (name !== undefined) kept.set(name, view.state);
         name = file.name;
         const state = kept.get(name) ?? create(came.get(name) ?? file.text);
-        view.setState(comfort === undefined ? state : state.update({ effects: added(comfort) }).state);
+        view.setState(comfort === undefined ? state : state.update({ effects: added(comfort, state) }).state);
       }
       const text = textOf(view.state.doc);
       if (text === file.text) return;
@@ -113,7 +113,7 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
       if (comfort !== undefined) return;
       void import("./extras").then((extras) => {
         comfort = extras;
-        view.dispatch({ effects: added(extras) });
+        view.dispatch({ effects: added(extras, view.state) });
         extras.learn(known);
         extras.underline(view, underlined, events.onFix);
       });
@@ -139,8 +139,8 @@ function definition(state: EditorState, at: number, events: EditorEvents): boole
 const margin = new Compartment();
 const rest = new Compartment();
 
-function added(comfort: typeof import("./extras")) {
-  return [margin.reconfigure(comfort.margin), rest.reconfigure(comfort.extras)];
+function added(comfort: typeof import("./extras"), state: EditorState) {
+  return [margin.reconfigure(comfort.margin), rest.reconfigure(comfort.extras(state))];
 }
 
 function extensions(events: EditorEvents, name: () => string) {

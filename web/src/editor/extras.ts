@@ -1,13 +1,13 @@
 // What makes the editor comfortable and can come a moment later: colours, indentation by language, findings in the text, search, completion.
 
 import { type Completion, type CompletionContext, type CompletionResult, autocompletion } from "@codemirror/autocomplete";
-import { yaml } from "@codemirror/lang-yaml";
+import { yaml, yamlLanguage } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import type { EditorState, Extension } from "@codemirror/state";
-import { type EditorView, type Tooltip, highlightSpecialChars, hoverTooltip, keymap } from "@codemirror/view";
-import { classHighlighter } from "@lezer/highlight";
+import { Compartment, EditorState, type Extension, RangeSetBuilder } from "@codemirror/state";
+import { Decoration, type DecorationSet, type EditorView, type Tooltip, ViewPlugin, type ViewUpdate, highlightSpecialChars, hoverTooltip, keymap } from "@codemirror/view";
+import { classHighlighter, highlightTree } from "@lezer/highlight";
 import type { PlacedFinding } from "apportion";
 
 import { HIDDEN, visible } from "../visible";
@@ -115,7 +115,51 @@ function tooltip(pos: number, end: number, [title = "", ...lines]: readonly stri
   };
 }
 
-export const extras: Extension = [
+/** A text of more characters than this is parsed where it is seen: all of it would take seconds, and its tree much memory. */
+export const LONG = 500_000;
+
+/** Lines above what is seen in which the start of an object is looked for. */
+const MOST_ABOVE = 500;
+
+class Seen {
+  decorations: DecorationSet;
+
+  constructor(view: EditorView) {
+    this.decorations = coloured(view);
+  }
+
+  update({ docChanged, viewportChanged, view }: ViewUpdate): void {
+    if (docChanged || viewportChanged) this.decorations = coloured(view);
+  }
+}
+
+/** Colours of what is seen. A line that is not indented needs nothing of what stands above it. */
+function coloured({ state: { doc }, viewport: { from, to } }: EditorView): DecorationSet {
+  let first = doc.lineAt(from);
+  for (const { number } = first; first.number > 1 && first.number > number - MOST_ABOVE && /^\s/.test(first.text); ) first = doc.line(first.number - 1);
+  const marks = new RangeSetBuilder<Decoration>();
+  const tree = yamlLanguage.parser.parse(doc.sliceString(first.from, to));
+  highlightTree(tree, classHighlighter, (start, end, classes) => marks.add(first.from + start, first.from + end, Decoration.mark({ class: classes })));
+  return marks.finish();
+}
+
+const whole: Extension = [yaml(), syntaxHighlighting(classHighlighter)];
+const seen = ViewPlugin.fromClass(Seen, { decorations: ({ decorations }) => decorations });
+const isLong = ({ doc }: EditorState) => doc.length > LONG;
+const language = new Compartment();
+
+/** The language of a text, and of what becomes of it. */
+function languageOf(state: EditorState): Extension {
+  return [
+    language.of(isLong(state) ? seen : whole),
+    EditorState.transactionExtender.of(({ startState, newDoc }) => {
+      const becomesLong = newDoc.length > LONG;
+      return becomesLong === isLong(startState) ? null : { effects: language.reconfigure(becomesLong ? seen : whole) };
+    }),
+  ];
+}
+
+export const extras = (state: EditorState): Extension => [
   search({ top: true }),
   highlightSelectionMatches(),
   autocompletion({ override: [complete], icons: false }),
@@ -123,8 +167,7 @@ export const extras: Extension = [
   keymap.of(searchKeymap),
   indentOnInput(),
   bracketMatching(),
-  yaml(),
-  syntaxHighlighting(classHighlighter),
+  languageOf(state),
   keymap.of(lintKeymap),
   highlightSpecialChars({ render: hidden, specialChars: new RegExp(HIDDEN) }),
 ];
