@@ -103,7 +103,7 @@ export function Picture({ model, isPicked, onPick, onNode, pickedNode, detail = 
 }
 
 /** The width of an element as it is now. */
-function useWidth(element: { current: HTMLElement | null }): number {
+export function useWidth(element: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(600);
   useLayoutEffect(() => {
     const { current } = element;

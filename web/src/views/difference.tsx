@@ -1,6 +1,7 @@
 // What comes out otherwise: Pods and claims before and after, in words.
 
 import type { ClaimDifference, Difference, PodDifference } from "apportion";
+import { Fragment } from "preact";
 
 import { FindingList, Ticked, useSome } from "../parts";
 import * as words from "./words";
@@ -39,15 +40,23 @@ function Pods({ pods }: { pods: readonly PodDifference[] }) {
     <>
       <table class="places">
         <caption>Pods</caption>
-        <Head last={words.WHY_SO} />
+        <Head />
         <tbody>
           {shown.map(({ pod, before, after, why }) => (
-            <tr>
-              <th scope="row">{pod}</th>
-              <td class="muted">{words.placeOf(before)}</td>
-              <td>{words.placeOf(after)}</td>
-              <td>{why !== undefined && <Ticked text={why} />}</td>
-            </tr>
+            <Fragment key={pod}>
+              <tr>
+                <th scope="row">{pod}</th>
+                <td class="muted">{words.placeOf(before)}</td>
+                <td>{words.placeOf(after)}</td>
+              </tr>
+              {why !== undefined && (
+                <tr class="reasons">
+                  <td colSpan={3}>
+                    <Ticked text={why} />
+                  </td>
+                </tr>
+              )}
+            </Fragment>
           ))}
         </tbody>
       </table>
@@ -79,11 +88,11 @@ function Claims({ claims }: { claims: readonly ClaimDifference[] }) {
   );
 }
 
-function Head({ last }: { last?: string }) {
+function Head() {
   return (
     <thead>
       <tr>
-        {[words.WHAT, words.BEFORE, words.AFTER, ...(last === undefined ? [] : [last])].map((name) => (
+        {[words.WHAT, words.BEFORE, words.AFTER].map((name) => (
           <th scope="col">{name}</th>
         ))}
       </tr>

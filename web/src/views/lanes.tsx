@@ -4,13 +4,15 @@ import { useRef, useState } from "preact/hooks";
 
 import { type Lane, clock, ticks } from "../model/life";
 import { fitted } from "../picture/layout";
+import { useWidth } from "../picture/picture";
 import type { Life } from "../protocol";
 import * as words from "./words";
 
 const ROW = 18;
 const TOP = 22;
+/** The room of the names: at most so many pixels, and this share of a narrow screen. */
 const NAMES = 220;
-const WIDTH = 700;
+const SHARE = 0.42;
 const CHARACTER = 6.05;
 
 /** Lanes that are drawn; a table below has all that happened. */
@@ -25,24 +27,25 @@ interface Props {
 }
 
 export function Lanes({ lanes, endMillis, now, steps, onMove }: Props) {
-  const frame = useRef<SVGSVGElement>(null);
+  const frame = useRef<HTMLElement>(null);
+  const width = useWidth(frame);
   const [isWhole, setIsWhole] = useState(false);
-  if (lanes.length === 0) return null;
   // Most lives are over long before the watching is.
   const busy = Math.max(60_000, ...lanes.flatMap(({ spans }) => spans.flatMap(({ from, to }) => (to < endMillis ? [from, to] : [from]))), ...steps.map(({ atMillis }) => atMillis));
   const end = isWhole ? endMillis : Math.min(endMillis, busy * 1.15);
   const shown = lanes.slice(0, MAX_LANES);
   const height = TOP + shown.length * ROW + 4;
-  const x = (millis: number) => NAMES + (Math.min(millis, end) / end) * (WIDTH - NAMES - 4);
+  const names = Math.min(NAMES, width * SHARE);
+  const x = (millis: number) => names + (Math.min(millis, end) / end) * (width - names - 4);
   const go = ({ clientX }: MouseEvent) => {
-    const box = frame.current?.getBoundingClientRect();
-    if (box === undefined) return;
-    const at = (((clientX - box.left) / box.width) * WIDTH - NAMES) / (WIDTH - NAMES - 4);
+    const left = frame.current?.getBoundingClientRect().left;
+    if (left === undefined) return;
+    const at = (clientX - left - names) / (width - names - 4);
     if (at >= 0) onMove(at * end);
   };
   return (
-    <figure class="lanes">
-      <svg ref={frame} viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={words.LANES} onClick={go}>
+    <figure class="lanes" ref={frame}>
+      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={words.LANES} onClick={go}>
         {ticks(end).map((millis) => (
           <g>
             <line class="tick" x1={x(millis)} x2={x(millis)} y1={0} y2={height} />
@@ -54,16 +57,16 @@ export function Lanes({ lanes, endMillis, now, steps, onMove }: Props) {
         {shown.map(({ name, spans }, row) => (
           <g>
             <text class="owner" x={0} y={TOP + row * ROW + 12}>
-              {fitted(name, NAMES - 8, CHARACTER, true)}
+              {fitted(name, names - 8, CHARACTER, true)}
             </text>
             {spans.map(({ from, to, state }) => {
-              const width = Math.max(1.5, x(to) - x(from) - 1);
+              const room = Math.max(1.5, x(to) - x(from) - 1);
               return (
                 <g class={`span ${kindOf(state)}`}>
                   <title>{`${name}: ${state}, ${clock(from)} to ${clock(to)}`}</title>
-                  <rect x={x(from)} y={TOP + row * ROW + 1} width={width} height={ROW - 4} rx="2" />
+                  <rect x={x(from)} y={TOP + row * ROW + 1} width={room} height={ROW - 4} rx="2" />
                   <text x={x(from) + 4} y={TOP + row * ROW + 11}>
-                    {fitted(state, width - 6, CHARACTER)}
+                    {fitted(state, room - 6, CHARACTER)}
                   </text>
                 </g>
               );

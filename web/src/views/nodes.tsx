@@ -62,7 +62,7 @@ function Refusals({ subject }: { subject: ObjectRef }) {
       {failure !== undefined && <FailureBox message={failure} />}
       {explanation === undefined && isBusy && <p class="muted late">{words.WORKING}</p>}
       {explanation !== undefined && (
-        <p>
+        <p class="said">
           <strong>
             <Ticked text={explanation.plain ?? explanation.headline} />
           </strong>

@@ -39,7 +39,9 @@ export function Pods({ result }: { result: Result }) {
             <th scope="col">
               <Term name="claim">Claim</Term>
             </th>
-            <th scope="col">Request</th>
+            <th scope="col" class="request">
+              Request
+            </th>
             <th scope="col">Device</th>
           </tr>
         </thead>
@@ -107,8 +109,9 @@ function DeviceCells({ device, node }: { device: AllocatedDevice | undefined; no
   const capacity = capacityText(device);
   return (
     <>
-      <td class="short">{device.request}</td>
+      <td class="short request">{device.request}</td>
       <td class="short">
+        <span class="of-request">{device.request}: </span>
         {deviceName(device, node)} <span class="muted">{device.driver}</span>
         {device.adminAccess && <small>admin access</small>}
         {capacity !== "" && <small>{capacity}</small>}

@@ -24,6 +24,7 @@ export function TimeView() {
   const [at, setAt] = useState(0);
   const times = useMemo(() => (answer === undefined ? [0] : instants(answer)), [answer]);
   const now = times.findLast((time) => time <= at) ?? 0;
+  const drawn = useMemo(() => (answer === undefined ? [] : lanes(answer.moments, answer.endMillis)), [answer]);
   return (
     <>
       {failure !== undefined && <FailureBox message={failure} />}
@@ -33,7 +34,7 @@ export function TimeView() {
       ) : (
         <>
           <Player times={times} now={now} onMove={setAt} />
-          <Lanes lanes={lanes(answer.moments, answer.endMillis)} endMillis={answer.endMillis} now={now} steps={answer.steps} onMove={setAt} />
+          {drawn.length > 0 && <Lanes lanes={drawn} endMillis={answer.endMillis} now={now} steps={answer.steps} onMove={setAt} />}
           <Stage life={answer} now={now} />
           <Moments life={answer} now={now} onMove={setAt} />
         </>

@@ -52,7 +52,7 @@ function Group({ group: { first, subjects }, onApplied }: { group: ExplanationGr
         <span class="badge">{words.STATES[first.state]}</span>
       </h3>
       {first.plain !== undefined && (
-        <p>
+        <p class="said">
           <strong>
             <Ticked text={first.plain} />
           </strong>

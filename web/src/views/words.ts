@@ -131,7 +131,6 @@ export const START_OVER = "Take back all";
 export const CHOSEN = "Chosen";
 export const BEFORE_PICTURE = "As it is";
 export const AFTER_PICTURE = "With the changes";
-export const WHY_SO = "Why";
 export const EVICTED = "Driven out";
 export const SAME = "Nothing comes out otherwise.";
 
