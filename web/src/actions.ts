@@ -1,5 +1,7 @@
 // What can be done on the page, each as a change of the state and, where the cluster changed, a question.
 
+import type { Utf16Range } from "apportion";
+
 import type { Client } from "./client";
 import { leadsTo } from "./editor/knowledge";
 import { type SourceFile, globalOffset, joined, localRange, split } from "./files";
@@ -137,8 +139,9 @@ export function createActions(state: Store<State>, client: Client, back: () => b
     zoom: (zoom) => void change({ ...state.value, zoom }),
     pick(picked) {
       change(states.onPick(state.value, picked));
-      const device = picked?.kind === "device" ? deviceOf(state.value, picked.key) : undefined;
-      if (device !== undefined && isCurrent(state.value)) reveal(device.start, device.end, false);
+      const range = picked?.kind === "device" ? rangeOf(state.value, picked.key) : undefined;
+      // While an answer is awaited, places are those of the one before.
+      if (range !== undefined && !state.value.busy && isCurrent(state.value)) reveal(range.start, range.end, false);
     },
     cursor(file, offset) {
       const at = globalOffset(state.value.files, file, offset);
@@ -207,11 +210,13 @@ function isCurrent({ asked, files }: State): boolean {
   return asked !== undefined && asked.text === joined(files);
 }
 
-function deviceOf({ inventory }: State, key: string) {
+/** Where a device stands in the text. */
+function rangeOf({ inventory, result }: State, key: string): Utf16Range | undefined {
   for (const { driver, name, devices } of inventory?.pools ?? []) {
     if (!key.startsWith(`${driver}/${name}/`)) continue;
     const device = devices.find((device) => `${driver}/${name}/${device.name}` === key);
-    if (device !== undefined) return device;
+    const document = device && result?.documents.findLast(({ object }) => object.kind === "ResourceSlice" && object.name === device.slice);
+    if (device !== undefined && document !== undefined) return { start: document.utf16Range.start + device.start, end: document.utf16Range.start + device.end };
   }
   return undefined;
 }
@@ -225,7 +230,8 @@ function pickedAt({ inventory, result }: State, at: number): Picked | undefined 
   if (kind === "ResourceClaim") return { kind: "claim", key: `${home}/${name}` };
   if (kind === "ResourceSlice") {
     for (const pool of inventory?.pools ?? []) {
-      const device = pool.devices.find(({ slice, start, end }) => slice === name && start <= at && at < end);
+      const within = at - document.utf16Range.start;
+      const device = pool.devices.find(({ slice, start, end }) => slice === name && start <= within && within < end);
       if (device !== undefined) return { kind: "device", key: `${pool.driver}/${pool.name}/${device.name}` };
     }
   }

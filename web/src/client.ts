@@ -36,6 +36,8 @@ export class Client {
   #thread: Thread | undefined;
   /** The text that the thread knows. */
   #known = "";
+  /** What the thread said last that the manifests hold. */
+  #inventory: Inventory | undefined;
   #running: Entry | undefined;
   readonly #waiting = new Map<AskKind, Entry>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -93,7 +95,7 @@ export class Client {
 
   #open(): Thread {
     this.#isReady = false;
-    this.#known = "";
+    [this.#known, this.#inventory] = ["", undefined];
     this.#onLoading(0);
     const thread = this.#start();
     thread.onmessage = ({ data }) => this.#receive(readFromWorker(data));
@@ -117,6 +119,7 @@ export class Client {
     if (message.id !== running.message.id) return;
     switch (message.kind) {
       case "read":
+        this.#inventory = message.inventory;
         // Nobody looks at what is about to be replaced.
         return this.#waiting.has("run") ? undefined : running.onRead?.(message.inventory);
       case "failed":
@@ -124,7 +127,10 @@ export class Client {
       case "done": {
         const answer = readAnswer(running.message.kind, message.answer);
         if (answer === undefined) return this.#fail("the worker sent something unknown");
-        return this.#finish(this.#waiting.has(running.message.kind) ? OVERTAKEN : { kind: "done", answer });
+        if (this.#waiting.has(running.message.kind)) return this.#finish(OVERTAKEN);
+        // The thread says it only where it is another one.
+        if (this.#inventory !== undefined) running.onRead?.(this.#inventory);
+        return this.#finish({ kind: "done", answer });
       }
       default:
         return message satisfies never;

@@ -190,7 +190,7 @@ export type FromWorker =
   /** The module is there: from now on only an answer takes time. */
   | { kind: "ready" }
   | { kind: "done"; id: number; answer: unknown }
-  /** What the manifests hold, before anything is decided. */
+  /** What the manifests hold, before anything is decided; nothing is said where that is as it was. */
   | { kind: "read"; id: number; inventory: Inventory }
   | { kind: "failed"; id: number; message: string };
 

@@ -259,7 +259,7 @@ export function onAsk(state: State, asked: Question): State {
 }
 
 export function onRead(state: State, inventory: Inventory): State {
-  return { ...state, inventory };
+  return state.inventory === inventory ? state : { ...state, inventory };
 }
 
 export function onResult(state: State, result: Result): State {

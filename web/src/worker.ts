@@ -4,6 +4,7 @@ import { init } from "apportion";
 import address from "apportion/apportion_bg.wasm?url";
 
 import { answer, sessionOf } from "./answer/answer";
+import type { Inventory } from "./model/inventory";
 import { type FromWorker, type Received, readToWorker, received } from "./protocol";
 
 /** The size of the module, known when the page is built: what a server says is the size of what it sends. */
@@ -50,10 +51,15 @@ self.addEventListener("message", (event: MessageEvent<unknown>) => {
     .catch((error: unknown) => say({ kind: "failed", id, message: String(error) }));
 });
 
+/** The inventory that the page has. */
+let told: Inventory | undefined;
+
 function reply(asked: Received): void {
   const { id, kind, ask } = asked;
-  // What there is can be drawn while it is decided who gets it.
-  if (kind === "run") say({ kind: "read", id, inventory: sessionOf(ask.question).inventory() });
+  const inventory = kind === "run" ? sessionOf(ask.question).inventory() : told;
+  // What there is can be drawn while it is decided who gets it; what is as it was is not sent again.
+  if (inventory !== undefined && inventory !== told) say({ kind: "read", id, inventory });
+  told = inventory;
   say({ kind: "done", id, answer: answer(asked) });
 }
 

@@ -190,3 +190,21 @@ test("a worker is told what has changed, a new one everything", () => {
   ask("kind: Pods\n");
   expect(threads.map(({ inserted }) => inserted)).toEqual([["kind: Pod\n", "s", ""], ["kind: Pods\n"]]);
 });
+
+test("what the manifests hold is kept for questions to which it is the same", async () => {
+  const { threads, ask, client } = setUp();
+  const onRead = vi.fn();
+  const inventory = { pools: [] };
+  ask("run");
+  threads[0]?.reply({ kind: "read", id: 1, inventory });
+  threads[0]?.reply(ran(1));
+  ask("run", {}, onRead);
+  threads[0]?.reply(ran(2));
+  expect(onRead).toHaveBeenCalledExactlyOnceWith(inventory);
+  // Another thread has said nothing yet.
+  client.cancel();
+  ask("run", {}, onRead);
+  threads[1]?.reply(ran(3));
+  await settled();
+  expect(onRead).toHaveBeenCalledTimes(1);
+});

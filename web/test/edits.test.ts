@@ -125,3 +125,18 @@ test("what is written beside the objects plays nothing again", { timeout: 30_000
   expect(back.report()).not.toBe(report);
   back.free();
 });
+
+test("an edit that makes no difference to what there is leaves it as it is", { timeout: 30_000 }, () => {
+  const text = spaced(DOCUMENTS);
+  const before = new Session(questionOf(text));
+  const inventory = before.inventory();
+  const after = before.followedBy(questionOf(text.replace("image: x", "image: another")));
+  expect(after.inventory()).toBe(inventory);
+  // Neither what is asked for nor what stands elsewhere.
+  const asking = after.followedBy(questionOf(text.replace("resourceClaimTemplateName: small-gpu", "resourceClaimTemplateName: large-gpu").replace("24Gi", "1Gi")));
+  expect(asking.inventory()).toEqual(new Session(asking.question).inventory());
+  const other = asking.followedBy(questionOf(text.replace("name: gpu-1", "name: gpu-7")));
+  expect(other.inventory()).not.toEqual(inventory);
+  expect(other.inventory()).toEqual(new Session(other.question).inventory());
+  other.free();
+});

@@ -65,7 +65,7 @@ export class Loaded {
     if (gone.length + come.length === 0) return this;
     if (gone.some(({ isPlain }) => !isPlain)) return undefined;
     // A comment, or another layout.
-    const isSame = textOf(gone.flatMap(({ stored }) => stored)) === textOf(come.flatMap(({ stored }) => stored));
+    const isSame = textOf(gone.flatMap(({ stored }) => stored.map(({ value }) => value))) === textOf(come.flatMap(({ stored }) => stored.map(({ value }) => value)));
     const trial = this.engine.fork();
     const added = new Map(come.map((part) => [part, take(trial, part)]));
     const removed = new Set(gone.flatMap(({ keys }) => keys));
@@ -128,8 +128,9 @@ function objectOf(key: string): ObjectRef {
   return { kind, namespace, name: name.join(" ") };
 }
 
-function textOf(stored: readonly Stored[]): string {
-  return JSON.stringify(stored.map(({ value }) => value), (_, part) => (typeof part === "bigint" ? `${part}n` : (part as unknown)));
+/** Equal for equal values. */
+export function textOf(values: readonly unknown[]): string {
+  return JSON.stringify(values, (_, part) => (typeof part === "bigint" ? `${part}n` : (part as unknown)));
 }
 
 function orderOf(taken: readonly Taken[]): string[] {

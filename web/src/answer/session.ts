@@ -2,10 +2,10 @@
 
 import type { Engine, Finding, ObjectRef, PlacedFinding, Report } from "apportion";
 
-import { type Inventory, type Stored, inventory } from "../model/inventory";
+import { type Inventory, type Stored, inventory, saying } from "../model/inventory";
 import { type Question, settingsOf } from "../protocol";
-import { Loaded } from "./loaded";
-import { Reading } from "./reading";
+import { Loaded, textOf } from "./loaded";
+import { type Part, Reading } from "./reading";
 
 /** What is known about one question. Everything is made when it is first needed. */
 export class Session {
@@ -15,6 +15,9 @@ export class Session {
   #before: { loaded: Loaded; played: Played | undefined } | undefined;
   #loaded: Loaded | undefined;
   #played: Played | undefined;
+  #inventory: Inventory | undefined;
+  /** The newest inventory before, with the parts that it is of. */
+  #known: { parts: readonly Part[]; inventory: Inventory } | undefined;
 
   constructor(question: Question, reading = new Reading(question.text)) {
     this.question = question;
@@ -25,6 +28,7 @@ export class Session {
   followedBy(question: Question): Session {
     const next = new Session(question, new Reading(question.text, this.reading));
     this.reading.free(next.reading);
+    next.#known = this.#inventory === undefined ? this.#known : { parts: this.reading.parts, inventory: this.#inventory };
     next.#before = this.#loaded === undefined ? this.#before : { loaded: this.#loaded, played: this.#played };
     return next;
   }
@@ -82,11 +86,17 @@ export class Session {
     return this.reading.stored;
   }
 
+  /** What the text offers: the one of the question before, where an edit made no difference to it. */
   inventory(): Inventory {
-    const found = inventory(this.stored());
-    found.isBroken = this.reading.problems.some(({ severity }) => severity === "error");
-    this.#placeDevices(found);
-    return found;
+    if (this.#inventory === undefined) {
+      const isBroken = this.reading.problems.some(({ severity }) => severity === "error");
+      const { parts = [], inventory: before } = this.#known ?? {};
+      const isSame = before?.isBroken === isBroken && parts.length === this.reading.parts.length && parts.every((part, index) => saysSame(part, this.reading.parts[index]));
+      this.#inventory = before !== undefined && isSame ? before : { ...inventory(this.stored()), isBroken };
+      if (this.#inventory !== before) this.#placeDevices(this.#inventory);
+      this.#known = undefined;
+    }
+    return this.#inventory;
   }
 
   /** A device stands from its first line to the next device's, the last one to the end of its document. */
@@ -98,9 +108,10 @@ export class Session {
     for (const [index, device] of devices.entries()) {
       const place = places[index];
       if (place === undefined) continue;
-      device.start = place.utf16Range.start;
+      const document = documents[place.document ?? -1]?.utf16Range ?? place.utf16Range;
       const next = devices[index + 1]?.slice === device.slice ? places[index + 1]?.utf16Range.start : undefined;
-      device.end = next ?? documents[place.document ?? -1]?.utf16Range.end ?? place.utf16Range.end;
+      device.start = place.utf16Range.start - document.start;
+      device.end = (next ?? document.end) - document.start;
     }
   }
 
@@ -120,6 +131,13 @@ export class Session {
     this.#before?.loaded.free();
     if (hasReading) this.reading.free();
   }
+}
+
+/** Whether an inventory is the same with either of two parts. Where devices stand, every character matters. */
+function saysSame(one: Part, other: Part | undefined): boolean {
+  if (one === other) return true;
+  const all = [...one.stored, ...(other?.stored ?? [])];
+  return other !== undefined && all.every(({ object }) => object.kind !== "ResourceSlice") && textOf(one.stored.map(saying)) === textOf(other.stored.map(saying));
 }
 
 /** An engine that was played, and what came of it. */

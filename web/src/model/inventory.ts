@@ -58,7 +58,7 @@ export interface DeviceEntry {
   /** The slice, and the path of the device in it. */
   slice: string;
   path: string;
-  /** Where it stands in the text, from start to end. */
+  /** Where it stands in the document of its slice, from start to end. */
   start: number;
   end: number;
 }
@@ -69,7 +69,7 @@ export interface Stored {
   value: unknown;
 }
 
-/** Takes the newest generation of each pool. Places are filled in by {@link withPlaces}. */
+/** Takes the newest generation of each pool. Whoever has the text fills in where devices stand. */
 export function inventory(stored: readonly Stored[]): Inventory {
   const pools = new Map<string, { pool: PoolEntry; generation: bigint; slices: number; expected: number }>();
   const found: Inventory = { isBroken: false, pools: [], nodes: [], classes: [], selectors: [], wanted: [], served: [], podGroups: {} };
@@ -113,6 +113,18 @@ export function inventory(stored: readonly Stored[]): Inventory {
   found.selectors = [...new Set(found.selectors)];
   found.wanted = [...new Set(found.wanted)].sort(compareNumbered);
   return found;
+}
+
+/** Kinds of which all that they say is in an inventory. */
+const WHOLE = new Set(["Node", "ResourceSlice", "DeviceClass", "DeviceTaintRule"]);
+
+/** What an object says to an inventory: where that is the same, so is the inventory. */
+export function saying({ object, value }: Stored): unknown {
+  if (WHOLE.has(object.kind)) return value;
+  const spec = record(record(value).spec);
+  const podGroups = {};
+  notePodGroup(podGroups, object, spec);
+  return [object, selectorsIn(spec), wantedIn(spec), podGroups];
 }
 
 /** Marks the devices that a rule names. Rules that select by class or expression, as older versions had them, are not drawn. */
