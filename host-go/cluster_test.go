@@ -496,7 +496,7 @@ func TestAListOfQuestionsHasAResultForEach(t *testing.T) {
 	ctx := context.Background()
 	full := cluster(t, Settings{})
 	taken := ask("gpu", 2)
-	taken.InUse.Devices = []DeviceInUse{{Driver: "gpu.example.com", Pool: "b", Device: "gpu-0"}}
+	taken.InUse.Devices = []DeviceInUse{{DeviceID: DeviceID{Driver: "gpu.example.com", Pool: "b", Device: "gpu-0"}}}
 	answers, err := full.AllocateAll(ctx, ask("gpu", 2), ask("none", 1), taken, ask("gpu", 2))
 	if err != nil || len(answers) != 4 {
 		t.Fatal(answers, err)

@@ -101,9 +101,7 @@ type InUse struct {
 
 // DeviceInUse is a device that is taken.
 type DeviceInUse struct {
-	Driver string `json:"driver"`
-	Pool   string `json:"pool"`
-	Device string `json:"device"`
+	DeviceID
 	// ShareID of a share.
 	ShareID string `json:"shareID,omitempty"`
 	// Capacity taken, by name.

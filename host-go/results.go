@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 )
 
-// Report: what DRA did with the objects of a cluster.
+// Report says what DRA did with the objects of a cluster.
 type Report struct {
 	// Nodes by name.
 	Nodes []NodeReport `json:"nodes"`
@@ -16,7 +16,7 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-// NodeReport: one node.
+// NodeReport is one node.
 type NodeReport struct {
 	// Name.
 	Name string `json:"name"`
@@ -30,7 +30,7 @@ type NodeReport struct {
 	Pods []string `json:"pods"`
 }
 
-// PodReport: one Pod.
+// PodReport is one Pod.
 type PodReport struct {
 	// Namespace.
 	Namespace string `json:"namespace"`
@@ -46,7 +46,7 @@ type PodReport struct {
 	Claims []PodClaimReport `json:"claims"`
 }
 
-// PodClaimReport: one entry of a Pod's `spec.resourceClaims`.
+// PodClaimReport is one entry of a Pod's `spec.resourceClaims`.
 type PodClaimReport struct {
 	// Name of the entry.
 	Name string `json:"name"`
@@ -54,7 +54,7 @@ type PodClaimReport struct {
 	Claim string `json:"claim,omitempty"`
 }
 
-// ClaimReport: one claim.
+// ClaimReport is one claim.
 type ClaimReport struct {
 	// Namespace.
 	Namespace string `json:"namespace"`
@@ -70,16 +70,11 @@ type ClaimReport struct {
 	ReservedFor []string `json:"reservedFor"`
 }
 
-// AllocatedDevice: one device of a claim.
+// AllocatedDevice is one device of a claim.
 type AllocatedDevice struct {
 	// `request` or `request/subrequest`.
 	Request string `json:"request"`
-	// Driver of the device.
-	Driver string `json:"driver"`
-	// Pool of the device.
-	Pool string `json:"pool"`
-	// Name of the device.
-	Device string `json:"device"`
+	DeviceID
 	// Whether it was taken with admin access.
 	AdminAccess bool `json:"adminAccess"`
 	// Which share of a shared device this is.
@@ -88,7 +83,7 @@ type AllocatedDevice struct {
 	ConsumedCapacity map[string]string `json:"consumedCapacity,omitempty"`
 }
 
-// ExplainRequest: what to explain, and how far.
+// ExplainRequest says what to explain, and how far.
 type ExplainRequest struct {
 	// A ResourceClaim, ResourceClaimTemplate, Pod or PodGroup; absent for all Pods and claims that are Pending.
 	Subject *Ref `json:"subject,omitempty"`
@@ -101,7 +96,7 @@ type ExplainRequest struct {
 	Suggestions *bool `json:"suggestions,omitempty"`
 }
 
-// Explanation: why something is Pending.
+// Explanation says why something is Pending.
 type Explanation struct {
 	// What is explained.
 	Subject Ref `json:"subject"`
@@ -132,16 +127,21 @@ type Explanation struct {
 	Suggestions []Suggestion `json:"suggestions,omitempty"`
 }
 
-// RequestExplanation: what one request, or one alternative, finds in the cluster.
-type RequestExplanation struct {
+// RequestNeed is one request, or one alternative, and how many devices it needs.
+type RequestNeed struct {
 	// Name of the claim.
 	Claim string `json:"claim"`
 	// `request` or `request/subrequest`.
 	Request string `json:"request"`
-	// Class of the devices.
-	Class string `json:"class"`
 	// Devices needed on one node.
 	Needed int64 `json:"needed"`
+}
+
+// RequestExplanation says what one request, or one alternative, finds in the cluster.
+type RequestExplanation struct {
+	RequestNeed
+	// Class of the devices.
+	Class string `json:"class"`
 	// Whether all devices that match are asked for.
 	IsAll bool `json:"isAll"`
 	// Devices of the class, each counted once however many nodes have access.
@@ -158,7 +158,7 @@ type RequestExplanation struct {
 	Reads []AttributeStatistic `json:"reads"`
 }
 
-// ReasonCount: how many devices have one reason.
+// ReasonCount says how many devices have one reason.
 type ReasonCount struct {
 	// The kind of reason.
 	Kind string `json:"kind"`
@@ -172,7 +172,7 @@ type ReasonCount struct {
 	Selector *SelectorRef `json:"selector,omitempty"`
 }
 
-// SelectorRef: one selector.
+// SelectorRef is one selector.
 type SelectorRef struct {
 	// Whether it is one of the class's, not of the request's.
 	OfClass bool `json:"ofClass"`
@@ -182,7 +182,7 @@ type SelectorRef struct {
 	Expression string `json:"expression"`
 }
 
-// AttributeStatistic: what devices have for one attribute or capacity that a selector reads.
+// AttributeStatistic is what devices have for one attribute or capacity that a selector reads.
 type AttributeStatistic struct {
 	// The name as selectors write it: `device.attributes["gpu.example.com"].memory`.
 	Name string `json:"name"`
@@ -196,7 +196,7 @@ type AttributeStatistic struct {
 	DidYouMean string `json:"didYouMean,omitempty"`
 }
 
-// ClosestNode: the node that comes nearest to fitting.
+// ClosestNode is the node that comes nearest to fitting.
 type ClosestNode struct {
 	// Name.
 	Name string `json:"name"`
@@ -208,7 +208,7 @@ type ClosestNode struct {
 	Alike int64 `json:"alike"`
 }
 
-// NodeDetail: one node with its devices.
+// NodeDetail is one node with its devices.
 type NodeDetail struct {
 	// Name.
 	Name string `json:"name"`
@@ -218,21 +218,16 @@ type NodeDetail struct {
 	Requests []RequestDetail `json:"requests"`
 }
 
-// RequestDetail: the devices of a node for one request.
+// RequestDetail is the devices of a node for one request.
 type RequestDetail struct {
-	// Name of the claim.
-	Claim string `json:"claim"`
-	// `request` or `request/subrequest`.
-	Request string `json:"request"`
-	// Devices needed.
-	Needed int64 `json:"needed"`
+	RequestNeed
 	// Devices without reasons.
 	Usable int64 `json:"usable"`
 	// Devices in the order of trying.
 	Devices []DeviceDetail `json:"devices"`
 }
 
-// DeviceDetail: one device.
+// DeviceDetail is one device.
 type DeviceDetail struct {
 	// The device.
 	Device DeviceID `json:"device"`
@@ -240,7 +235,7 @@ type DeviceDetail struct {
 	Reasons []Reason `json:"reasons"`
 }
 
-// DeviceID: identity of a device. A pool is known only together with its driver.
+// DeviceID is the identity of a device. A pool is known only together with its driver.
 type DeviceID struct {
 	// Driver.
 	Driver string `json:"driver"`
@@ -250,7 +245,7 @@ type DeviceID struct {
 	Device string `json:"device"`
 }
 
-// Reason: one reason against a device.
+// Reason is one reason against a device.
 type Reason struct {
 	// The kind of reason.
 	Kind string `json:"kind"`
@@ -272,7 +267,7 @@ type Reason struct {
 	Holders []Holder `json:"holders,omitempty"`
 }
 
-// Shortage: something of which too little is there.
+// Shortage is something of which too little is there.
 type Shortage struct {
 	// Capacity, or `set/counter`.
 	Name string `json:"name"`
@@ -282,7 +277,7 @@ type Shortage struct {
 	Left string `json:"left,omitempty"`
 }
 
-// Holder: a claim that has something, and the Pods that use it.
+// Holder is a claim that has something, and the Pods that use it.
 type Holder struct {
 	// The claim, as `namespace/name`.
 	Claim string `json:"claim"`
@@ -292,7 +287,7 @@ type Holder struct {
 	Priority *int64 `json:"priority,omitempty"`
 }
 
-// ConflictPart: one part of a contradiction: without it the rest could hold.
+// ConflictPart is one part of a contradiction; without it the rest could hold.
 type ConflictPart struct {
 	// What kind of part: `request`, `selector`, `constraint`, `taints` or `allocations`.
 	Kind string `json:"kind"`
@@ -300,7 +295,7 @@ type ConflictPart struct {
 	Text string `json:"text"`
 }
 
-// Suggestion: a change, or several that help only together.
+// Suggestion is a change, or several that help only together.
 type Suggestion struct {
 	// What to do, in one line.
 	Text string `json:"text"`
@@ -316,7 +311,7 @@ type Suggestion struct {
 	Steps []SuggestionStep `json:"steps,omitempty"`
 }
 
-// SuggestionStep: one step of a suggestion.
+// SuggestionStep is one step of a suggestion.
 type SuggestionStep struct {
 	// What is done, in one line.
 	Text string `json:"text"`
@@ -326,7 +321,7 @@ type SuggestionStep struct {
 	Manifest json.RawMessage `json:"manifest,omitempty"`
 }
 
-// Change: one change. Claims are named without their namespace; requests as `request` or `request/subrequest`.
+// Change is one change. Claims are named without their namespace; requests as `request` or `request/subrequest`.
 type Change struct {
 	// Kind says which of the other fields are set: `changeSelector`, `useNodes` and so on.
 	Kind string `json:"kind"`
@@ -376,14 +371,9 @@ type Change struct {
 	Like *DeviceID `json:"like,omitempty"`
 }
 
-// RequestFunnel: how many devices of a node survive each test of one request.
+// RequestFunnel says how many devices of a node survive each test of one request.
 type RequestFunnel struct {
-	// Name of the claim.
-	Claim string `json:"claim"`
-	// `request` or `request/subrequest`.
-	Request string `json:"request"`
-	// Devices needed.
-	Needed int64 `json:"needed"`
+	RequestNeed
 	// Devices that the node has access to, in usable pools.
 	Devices int64 `json:"devices"`
 	// Of these, devices that the class and the request's selectors accept.
@@ -399,7 +389,7 @@ type RequestFunnel struct {
 	Unable []Unable `json:"unable"`
 }
 
-// Unable: devices that cannot serve a request even if they are free.
+// Unable counts devices that cannot serve a request even if they are free.
 type Unable struct {
 	// The kind of reason.
 	Why string `json:"why"`
@@ -409,7 +399,7 @@ type Unable struct {
 	Devices int64 `json:"devices"`
 }
 
-// ValueCount: a value, and how many devices have it.
+// ValueCount is a value, and how many devices have it.
 type ValueCount struct {
 	// The value as selectors write it.
 	Value string `json:"value"`
@@ -417,7 +407,7 @@ type ValueCount struct {
 	Devices int64 `json:"devices"`
 }
 
-// ReadValue: what a selector reads, and what a device has for it.
+// ReadValue is what a selector reads, and what a device has for it.
 type ReadValue struct {
 	// The name as selectors write it: `device.attributes["gpu.example.com"].memory`.
 	Name string `json:"name"`

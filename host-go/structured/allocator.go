@@ -169,7 +169,7 @@ func (a *allocator) sortInUse() {
 		if a.inUse[key] == nil {
 			a.inUse[key] = &apportion.InUse{}
 		}
-		return a.inUse[key], apportion.DeviceInUse{Driver: key.driver, Pool: key.name, Device: id.Device.String()}
+		return a.inUse[key], apportion.DeviceInUse{DeviceID: apportion.DeviceID{Driver: key.driver, Pool: key.name, Device: id.Device.String()}}
 	}
 	for id := range a.allocated.AllocatedDevices {
 		inUse, device := of(id)
