@@ -3,12 +3,15 @@ package apportion
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"apportion.dev/apportion/internal/engine"
 )
 
-// Allocate finds the first node on which the claims fit, and their devices there. No place is no error: [Answer.Node] is empty then.
+// Allocate finds the first node on which the claims fit, and their devices there; it takes nothing. No place is no error: [Answer.Node] is empty
+// then, and [Answer.Refusals] say why. The error is a *[FailedError] where a claim, a class or a slice is wrong, [ErrGaveUp] beyond
+// [Settings.MaxSteps], an *[UnreadableError] where the question cannot be read, and the context's where that has ended before the search begins.
 func (c *Cluster) Allocate(ctx context.Context, question Question) (*Answer, error) {
 	results, err := c.AllocateAll(ctx, question)
 	if err != nil {
@@ -29,7 +32,7 @@ func (c *Cluster) AllocateAll(ctx context.Context, questions ...Question) ([]Res
 }
 
 // Fits says for each node of the question whether the claims fit there, without devices and reasons; for all nodes by name where the
-// question names none.
+// question names none. Errors are those of [Cluster.Allocate]; the limit of steps holds for all nodes of a question together.
 func (c *Cluster) Fits(ctx context.Context, question Question) ([]bool, error) {
 	results, err := c.FitsAll(ctx, question)
 	if err != nil {
@@ -72,6 +75,23 @@ func (s *status) failed(node string, findings []Finding) error {
 	}
 }
 
+// read reads an answer of the module.
+func read[A any](answer []byte) (found A, err error) {
+	if err = json.Unmarshal(answer, &found); err != nil {
+		err = fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	}
+	return found, err
+}
+
+// readEach reads an answer that has one for each of so many questions or objects.
+func readEach[A any](answer []byte, count int) ([]A, error) {
+	found, err := read[[]A](answer)
+	if err == nil && len(found) != count {
+		err = fmt.Errorf("apportion: the answer cannot be read: it has %d parts instead of %d", len(found), count)
+	}
+	return found, err
+}
+
 // decided is the answer to allocate.
 type decided struct {
 	status
@@ -98,27 +118,41 @@ func answers[W, A any](
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	results := make([]Result[A], len(questions))
-	asked, indices := []json.RawMessage{}, []int{}
+	results, texts := make([]Result[A], len(questions)), make([][]byte, len(questions))
 	for index := range questions {
-		text, err := questions[index].encode()
-		if err != nil {
-			results[index].Err = err
-			continue
+		if questions[index].Prepared == nil {
+			texts[index], results[index].Err = questions[index].encode(0)
 		}
-		asked, indices = append(asked, text), append(indices, index)
 	}
-	argument, err := json.Marshal(asked)
-	if err != nil {
-		return nil, fmt.Errorf("apportion: %w", err)
-	}
-	text, err := c.ask(ctx, op, argument)
+	var indices []int
+	var answer []byte
+	err := c.with(ctx, false, func(crew *crew, one *member, handle uint32) (err error) {
+		indices = indices[:0]
+		argument := []byte{'['}
+		for index := range questions {
+			result := &results[index]
+			if questions[index].Prepared != nil {
+				texts[index], result.Err = questions[index].again(c, crew)
+			}
+			if errors.Is(result.Err, errEnded) {
+				return errEnded
+			}
+			if result.Err == nil {
+				if len(indices) > 0 {
+					argument = append(argument, ',')
+				}
+				argument, indices = append(argument, texts[index]...), append(indices, index)
+			}
+		}
+		answer, err = one.Ask(op, handle, append(argument, ']'))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	var found []W
-	if err := json.Unmarshal(text, &found); err != nil || len(found) != len(asked) {
-		return nil, fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	found, err := readEach[W](answer, len(indices))
+	if err != nil {
+		return nil, err
 	}
 	for at, index := range indices {
 		results[index].Answer, results[index].Err = from(&found[at])
@@ -126,7 +160,8 @@ func answers[W, A any](
 	return results, nil
 }
 
-// Explain says why a Pod, a claim, a claim template or a group is Pending; without a subject, everything that is.
+// Explain says why a Pod, a claim, a claim template or a group is Pending; without a subject, everything that is. An *[UnreadableError] says what
+// in the request is not in the cluster.
 func (c *Cluster) Explain(ctx context.Context, request ExplainRequest) ([]Explanation, error) {
 	return inquire[[]Explanation](ctx, c, struct {
 		Kind string `json:"kind"`
@@ -134,7 +169,7 @@ func (c *Cluster) Explain(ctx context.Context, request ExplainRequest) ([]Explan
 	}{"explain", request})
 }
 
-// Run plays the cluster's controllers and scheduler until nothing changes, in a copy: the cluster stays as it is.
+// Run plays the cluster's controllers and scheduler until nothing changes, in a fork: the cluster stays as it is.
 func (c *Cluster) Run(ctx context.Context) (*Report, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -158,9 +193,9 @@ func (c *Cluster) Run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found played
-	if err := json.Unmarshal(answer, &found); err != nil {
-		return nil, fmt.Errorf("apportion: the answer cannot be read: %w", err)
+	found, err := read[played](answer)
+	if err != nil {
+		return nil, err
 	}
 	if err := found.failed("", found.Findings); err != nil {
 		return nil, err

@@ -41,6 +41,14 @@ func BenchmarkOnFiveThousandNodes(b *testing.B) {
 			fitsOn(b, full, 1)
 		}
 	})
+	prepared := prepare(b, full, 1)
+	b.Run("Allocate,Prepared", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := full.Allocate(ctx, Question{Prepared: prepared}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 	b.Run("Fork,Close", func(b *testing.B) { inFork(b, func(*Cluster) {}) })
 	b.Run("Fork,Allocate,Close", func(b *testing.B) { inFork(b, func(fork *Cluster) { fitsOn(b, fork, 1) }) })
 	b.Run("Fork,Allocate,Apply,Close", func(b *testing.B) {

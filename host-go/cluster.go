@@ -2,11 +2,11 @@ package apportion
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"apportion.dev/apportion/internal/engine"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,6 +27,8 @@ type Cluster struct {
 	changes uint64
 	// copies of the objects; of a fork, only those that it changed.
 	copies map[Ref]copied
+	// prepared are the questions that it prepared. The lock on changes guards them.
+	prepared map[*Prepared]bool
 }
 
 // copied is an object's text, nil for one that is gone, and when it came: the order of Pods matters to Run.
@@ -35,7 +37,8 @@ type copied struct {
 	when uint64
 }
 
-// NewCluster makes an empty cluster. Close it, or close the runtime.
+// NewCluster makes an empty cluster, an instance of the module of its own. An *[UnreadableError] says which of the settings is not known. Close the
+// cluster, or the runtime.
 func (r *Runtime) NewCluster(ctx context.Context, settings Settings) (*Cluster, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -55,11 +58,12 @@ func (r *Runtime) NewCluster(ctx context.Context, settings Settings) (*Cluster, 
 		return nil, err
 	}
 	home.crew = newCrew(home, first)
-	return &Cluster{home: home, id: home.last, crew: home.crew, copies: map[Ref]copied{}}, nil
+	return &Cluster{home: home, id: home.last, crew: home.crew, copies: map[Ref]copied{}, prepared: map[*Prepared]bool{}}, nil
 }
 
-// Apply takes objects in; those with the same kind, namespace and name are replaced. There is a list of findings per object: one with an
-// error among them is left out. An error of Go says that nothing was taken in.
+// Apply takes objects in; those with the same kind, namespace and name are replaced. They have the types of any served version, or are
+// unstructured. There is a list of findings per object: one with an error among them is left out, and [Refused] makes an error of the first. An error
+// of Go says that nothing was taken in.
 func (c *Cluster) Apply(objects ...runtime.Object) ([][]Finding, error) {
 	var argument bytes.Buffer
 	findings := make([][]Finding, len(objects))
@@ -78,12 +82,16 @@ func (c *Cluster) Apply(objects ...runtime.Object) ([][]Finding, error) {
 	}
 	defer c.home.change()()
 	err := c.change(engine.Apply, argument.Bytes(), nil, func(answer []byte) error {
-		read, err := applied(answer, len(sent))
+		each, err := readEach[[]Finding](answer, len(sent))
 		if err != nil {
 			return err
 		}
 		for at, index := range sent {
-			if findings[index] = read[at]; !hasError(read[at]) {
+			own := each[at]
+			for at := range own {
+				own[at].Object = cmp.Or(own[at].Object, &refs[index])
+			}
+			if findings[index] = own; !hasError(own) {
 				c.note(refs[index], texts[index])
 			}
 		}
@@ -93,19 +101,6 @@ func (c *Cluster) Apply(objects ...runtime.Object) ([][]Finding, error) {
 		return nil, err
 	}
 	return findings, nil
-}
-
-// applied reads the answer to a call that takes so many objects in.
-func applied(answer []byte, count int) ([][]Finding, error) {
-	var findings [][]Finding
-	if err := json.Unmarshal(answer, &findings); err != nil || len(findings) != count {
-		return nil, fmt.Errorf("apportion: the answer cannot be read: %w", err)
-	}
-	return findings, nil
-}
-
-func hasError(findings []Finding) bool {
-	return slices.ContainsFunc(findings, func(finding Finding) bool { return finding.Severity == "error" })
 }
 
 // separator stands before each text of a sequence (RFC 7464). No JSON text contains it.
@@ -134,7 +129,7 @@ func (c *Cluster) Fork(ctx context.Context) (*Cluster, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	fork := &Cluster{home: c.home, parent: c, copies: map[Ref]copied{}}
+	fork := &Cluster{home: c.home, parent: c, copies: map[Ref]copied{}, prepared: map[*Prepared]bool{}}
 	defer c.home.change()()
 	err := c.change(engine.Fork, nil, fork, func([]byte) error {
 		fork.since = c.changes

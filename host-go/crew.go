@@ -2,7 +2,6 @@ package apportion
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -229,23 +228,16 @@ func (w *crew) end() {
 	w.resting, w.all, w.log = nil, nil, nil
 }
 
-// unreadable is the answer to what the module cannot read.
-type unreadable struct {
-	Status   string    `json:"status"`
-	Findings []Finding `json:"findings"`
-}
-
-// created reads the answer to a call that makes something.
+// created reads the answer to a call that makes something: its handle, or the number of a prepared question.
 func created(answer []byte) (uint32, error) {
-	var read struct {
-		Handle uint32 `json:"handle"`
-		unreadable
+	found, err := read[struct {
+		status
+		Handle   uint32    `json:"handle"`
+		Prepared uint32    `json:"prepared"`
+		Findings []Finding `json:"findings"`
+	}](answer)
+	if err == nil {
+		err = found.failed("", found.Findings)
 	}
-	if err := json.Unmarshal(answer, &read); err != nil {
-		return 0, fmt.Errorf("apportion: the answer cannot be read: %w", err)
-	}
-	if read.Status == "unreadable" {
-		return 0, &UnreadableError{Findings: read.Findings}
-	}
-	return read.Handle, nil
+	return max(found.Handle, found.Prepared), err
 }

@@ -48,18 +48,20 @@ func grown(t *testing.T, runtime *Runtime) *Cluster {
 }
 
 // inAll asks every instance of a cluster at the same time, and has one answer of each.
-func inAll(t *testing.T, cluster *Cluster, count int64) []string {
+func inAll(t *testing.T, cluster *Cluster, question Question) []string {
 	t.Helper()
 	var taken, group sync.WaitGroup
 	taken.Add(cluster.home.runtime.instances)
 	found := make([]string, cluster.home.runtime.instances)
 	for index := range found {
 		group.Go(func() {
-			err := cluster.with(context.Background(), false, func(_ *crew, one *member, handle uint32) error {
+			err := cluster.with(context.Background(), false, func(crew *crew, one *member, handle uint32) error {
 				taken.Done()
 				taken.Wait()
-				question := ask("gpu", count)
-				text, err := question.encode()
+				text, err := question.encode(0)
+				if question.Prepared != nil {
+					text, err = question.again(cluster, crew)
+				}
 				if err != nil {
 					return err
 				}
@@ -84,7 +86,7 @@ func inAll(t *testing.T, cluster *Cluster, count int64) []string {
 func TestEveryInstanceMakesEveryChange(t *testing.T) {
 	ctx := context.Background()
 	full := grown(t, crowd(t, Options{}))
-	if found := fmt.Sprint(inAll(t, full, 2)); found != "[b b b]" {
+	if found := fmt.Sprint(inAll(t, full, ask("gpu", 2))); found != "[b b b]" {
 		t.Fatal(found)
 	}
 	for round := range 3 {
@@ -99,7 +101,7 @@ func TestEveryInstanceMakesEveryChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := fmt.Sprint(inAll(t, inner, int64(3+round)), inAll(t, full, int64(3+round))); found != "[c c c] [  ]" {
+		if found := fmt.Sprint(inAll(t, inner, ask("gpu", int64(3+round))), inAll(t, full, ask("gpu", int64(3+round)))); found != "[c c c] [  ]" {
 			t.Fatal(found)
 		}
 		if err := inner.Close(); err != nil {
@@ -108,7 +110,7 @@ func TestEveryInstanceMakesEveryChange(t *testing.T) {
 		if err := fork.Revert(); err != nil {
 			t.Fatal(err)
 		}
-		if found := fmt.Sprint(inAll(t, fork, int64(3+round))); found != "[  ]" {
+		if found := fmt.Sprint(inAll(t, fork, ask("gpu", int64(3+round)))); found != "[  ]" {
 			t.Fatal(found)
 		}
 		if _, err := fork.Apply(node("c", 3+round)...); err != nil {
@@ -117,7 +119,7 @@ func TestEveryInstanceMakesEveryChange(t *testing.T) {
 		if err := fork.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		if found := fmt.Sprint(inAll(t, full, int64(3+round))); found != "[c c c]" {
+		if found := fmt.Sprint(inAll(t, full, ask("gpu", int64(3+round)))); found != "[c c c]" {
 			t.Fatal(found)
 		}
 	}

@@ -23,6 +23,14 @@ func nodeWith(name string, devices int) []runtime.Object {
 	return []runtime.Object{&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, slice}
 }
 
+// claimFor asks for so many GPUs.
+func claimFor(count int64) *resourcev1.ResourceClaim {
+	claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "training", Namespace: "ml"}}
+	exactly := &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count}
+	claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "gpu", Exactly: exactly}}
+	return claim
+}
+
 // exampleCluster has a node with two GPUs.
 func exampleCluster(ctx context.Context) (*apportion.Runtime, *apportion.Cluster) {
 	runtime, err := apportion.NewRuntime(ctx, apportion.Options{})
@@ -45,9 +53,7 @@ func ExampleCluster_Fork() {
 	ctx := context.Background()
 	runtime, cluster := exampleCluster(ctx)
 	defer runtime.Close()
-	claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "training", Namespace: "ml"}}
-	exactly := &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 4}
-	claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "gpu", Exactly: exactly}}
+	claim := claimFor(4)
 	question := apportion.Question{Claims: []*resourcev1.ResourceClaim{claim}}
 
 	fork, err := cluster.Fork(ctx)
@@ -75,6 +81,32 @@ func ExampleCluster_Fork() {
 	}
 	fmt.Println("on", answer.Node, "and another on", fits)
 	// Output: on node-b and another on [false true]
+}
+
+// A claim is read once, and asked about before and after a node comes.
+func ExampleCluster_Prepare() {
+	ctx := context.Background()
+	runtime, cluster := exampleCluster(ctx)
+	defer runtime.Close()
+	question := apportion.Question{Claims: []*resourcev1.ResourceClaim{claimFor(4)}}
+	prepared, err := cluster.Prepare(ctx, question)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer prepared.Close()
+	for _, devices := range []int{2, 8} {
+		if _, err := cluster.Apply(nodeWith("node-b", devices)...); err != nil {
+			log.Fatal(err)
+		}
+		fits, err := cluster.Fits(ctx, apportion.Question{Prepared: prepared, Nodes: []string{"node-b"}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(devices, "GPUs:", fits[0])
+	}
+	// Output:
+	// 2 GPUs: false
+	// 8 GPUs: true
 }
 
 // Pods with a claim for two GPUs each are asked about before there are nodes for them.

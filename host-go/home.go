@@ -89,6 +89,11 @@ func (c *Cluster) with(ctx context.Context, changes bool, work func(*crew, *memb
 			crew.grow(one)
 			err = work(crew, one, one.handles[id])
 		}
+		if errors.Is(err, errEnded) {
+			crew.rest(one)
+			c.renew(crew, changes)
+			continue
+		}
 		var unreadable *UnreadableError
 		if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrClosed) || errors.As(err, &unreadable) {
 			crew.rest(one)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Fit says how many more of a claim fit.
+// Fit says how many more of a claim fit. An *[UnreadableError] says what is wrong with the request.
 func (c *Cluster) Fit(ctx context.Context, request FitRequest) (*Fit, error) {
 	return inquire[*Fit](ctx, c, struct {
 		Kind string `json:"kind"`
@@ -17,7 +17,8 @@ func (c *Cluster) Fit(ctx context.Context, request FitRequest) (*Fit, error) {
 	}{"fit", request})
 }
 
-// NodesNeeded says how many nodes that do not exist yet make Pods fit: nodes like those that there are, or as templates describe them.
+// NodesNeeded says how many nodes that do not exist yet make Pods fit: nodes like those that there are, or as templates describe them. An
+// *[UnreadableError] says what is wrong with the request.
 func (c *Cluster) NodesNeeded(ctx context.Context, request NodesNeededRequest) (*NodesNeeded, error) {
 	return inquire[*NodesNeeded](ctx, c, struct {
 		Kind string `json:"kind"`
@@ -38,17 +39,14 @@ func inquire[A any](ctx context.Context, c *Cluster, inquiry any) (answer A, err
 	if err != nil {
 		return answer, err
 	}
-	var read struct {
+	found, err := read[struct {
 		Answer   A         `json:"answer"`
 		Findings []Finding `json:"findings"`
+	}](text)
+	if err == nil && found.Findings != nil {
+		err = &UnreadableError{Findings: found.Findings}
 	}
-	if err := json.Unmarshal(text, &read); err != nil {
-		return answer, fmt.Errorf("apportion: the answer cannot be read: %w", err)
-	}
-	if read.Findings != nil {
-		return answer, &UnreadableError{Findings: read.Findings}
-	}
-	return read.Answer, nil
+	return found.Answer, err
 }
 
 // Objects of a question, as [Cluster.Apply] takes them. One that cannot be written is an *[UnreadableError].
@@ -67,7 +65,7 @@ func (o Objects) MarshalJSON() ([]byte, error) {
 	return json.Marshal(texts)
 }
 
-// FitRequest: what is to be counted.
+// FitRequest says what is to be counted.
 type FitRequest struct {
 	// A ResourceClaimTemplate or an unallocated ResourceClaim; where it is left out, the only template. It counts for nothing where Device is there.
 	Subject *Ref `json:"subject,omitempty"`
@@ -79,7 +77,7 @@ type FitRequest struct {
 	Per string `json:"per,omitempty"`
 }
 
-// DeviceAsk: a claim with one request.
+// DeviceAsk is a claim with one request.
 type DeviceAsk struct {
 	// The DeviceClass.
 	Class string `json:"class"`
@@ -89,7 +87,7 @@ type DeviceAsk struct {
 	Selectors []string `json:"selectors,omitempty"`
 }
 
-// Supposition: what is changed before a question is answered.
+// Supposition says what is changed before a question is answered.
 type Supposition struct {
 	// Objects that go. With a Node go its slices and Pods, with a Pod its claims and reservations.
 	Without []Ref `json:"without,omitempty"`
@@ -105,7 +103,7 @@ type Supposition struct {
 	Placing string `json:"placing,omitempty"`
 }
 
-// TaintSpec: a taint for devices.
+// TaintSpec is a taint for devices.
 type TaintSpec struct {
 	// Devices as `driver`, `driver/pool` or `driver/pool/device`; a part may be `*`.
 	Devices string `json:"devices"`
@@ -121,7 +119,7 @@ type Bounds struct {
 	AtMost int64 `json:"atMost"`
 }
 
-// Fit: how many more of a claim fit.
+// Fit says how many more of a claim fit.
 type Fit struct {
 	// In the whole cluster.
 	Total Bounds `json:"total"`
@@ -139,7 +137,7 @@ type Fit struct {
 	Namespaces []NamespaceDevices `json:"namespaces"`
 }
 
-// FitRow: how many fit in one place.
+// FitRow says how many fit in one place.
 type FitRow struct {
 	// Node, `driver/pool` or class.
 	Name string `json:"name"`
@@ -147,7 +145,7 @@ type FitRow struct {
 	Fits Bounds `json:"fits"`
 }
 
-// Largest: the largest claim of a class.
+// Largest is the largest claim of a class.
 type Largest struct {
 	// The class.
 	Class string `json:"class"`
@@ -155,7 +153,7 @@ type Largest struct {
 	Devices Bounds `json:"devices"`
 }
 
-// NamespaceDevices: what a namespace has.
+// NamespaceDevices says what a namespace has.
 type NamespaceDevices struct {
 	// The namespace.
 	Namespace string `json:"namespace"`
@@ -163,7 +161,7 @@ type NamespaceDevices struct {
 	Devices int64 `json:"devices"`
 }
 
-// Remainder: what is left of a counter, or of a capacity of a shared device.
+// Remainder is what is left of a counter, or of a capacity of a shared device.
 type Remainder struct {
 	// Driver.
 	Driver string `json:"driver"`
@@ -179,7 +177,7 @@ type Remainder struct {
 	Total string `json:"total"`
 }
 
-// NodesNeededRequest: which Pods are asked about, and what new nodes would be like.
+// NodesNeededRequest says which Pods are asked about, and what new nodes would be like.
 type NodesNeededRequest struct {
 	// Of what copies are made: a Pod, a PodGroup with its Pods, a workload, or a ResourceClaimTemplate or ResourceClaim of which each Pod has
 	// one. Where it is left out, the Pods that are Pending are asked about, unless Device is there.
@@ -200,7 +198,7 @@ type NodesNeededRequest struct {
 	Supposing Supposition `json:"supposing"`
 }
 
-// NodesNeeded: how many new nodes make Pods fit.
+// NodesNeeded says how many new nodes make Pods fit.
 type NodesNeeded struct {
 	// Pods that are asked about.
 	Pods int64 `json:"pods"`
@@ -212,7 +210,7 @@ type NodesNeeded struct {
 	Together []ShapeNodes `json:"together"`
 }
 
-// ShapeNeeded: what nodes of one shape do.
+// ShapeNeeded says what nodes of one shape do.
 type ShapeNeeded struct {
 	// The node that new ones are like.
 	Shape string `json:"shape"`
@@ -234,7 +232,7 @@ type ShapeNeeded struct {
 	Devices Devices `json:"devices"`
 }
 
-// PodLeft: a Pod without a place.
+// PodLeft is a Pod without a place.
 type PodLeft struct {
 	// `namespace/name`.
 	Pod string `json:"pod"`
@@ -242,7 +240,7 @@ type PodLeft struct {
 	Why string `json:"why"`
 }
 
-// NewNode: a new node.
+// NewNode is a new node.
 type NewNode struct {
 	// Its name.
 	Name string `json:"name"`
@@ -252,7 +250,7 @@ type NewNode struct {
 	Devices Devices `json:"devices"`
 }
 
-// ShapeNodes: a number of nodes of a shape.
+// ShapeNodes is a number of nodes of a shape.
 type ShapeNodes struct {
 	// The node that they are like.
 	Shape string `json:"shape"`
@@ -260,7 +258,7 @@ type ShapeNodes struct {
 	Nodes int64 `json:"nodes"`
 }
 
-// Devices: how many there are, and in what state.
+// Devices says how many there are, and in what state.
 type Devices struct {
 	// All of them.
 	Total int64 `json:"total"`

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
+	"strings"
 
 	"apportion.dev/apportion/internal/engine"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -23,6 +26,8 @@ var (
 	ErrForkLost = errors.New("apportion: the fork was lost when the module trapped")
 	// ErrTrapped says that the module trapped in this call. The cluster was filled again from its copies and can be asked on.
 	ErrTrapped = errors.New("apportion: the module trapped")
+	// ErrNotPrepared says that a question was prepared in another cluster, or after the fork was made.
+	ErrNotPrepared = errors.New("apportion: the question was prepared in another cluster, or after the fork was made")
 	// ErrNoFork says that only a fork can be committed.
 	ErrNoFork = errors.New("apportion: the cluster is no fork")
 	// ErrChanged says that the cluster of a fork has changed since the fork was made, so that a commit would lose the change.
@@ -56,10 +61,20 @@ type Build struct {
 
 // Ref names an object.
 type Ref struct {
-	Kind      string `json:"kind"`
+	// Kind without its group, such as `ResourceClaim`.
+	Kind string `json:"kind"`
+	// Namespace; empty for kinds without one, and for `default`.
 	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
+	// Name of the object.
+	Name string `json:"name"`
 }
+
+// String writes `ResourceClaim ml/training`.
+func (r Ref) String() string {
+	return strings.Join(slices.DeleteFunc([]string{r.Kind, path.Join(r.Namespace, r.Name)}, isEmpty), " ")
+}
+
+func isEmpty(text string) bool { return text == "" }
 
 // Finding is something worth knowing about an object or a question.
 type Finding struct {
@@ -72,17 +87,35 @@ type Finding struct {
 	// Object it is about, where there is one.
 	Object *Ref `json:"object,omitempty"`
 	// Path of the field, as the API server writes it.
-	Path    string `json:"path,omitempty"`
+	Path string `json:"path,omitempty"`
+	// Message says on one line what is wrong.
 	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+	// Hint says what to do about it, where that is known.
+	Hint string `json:"hint,omitempty"`
 	// Fix is the correction, where there is one that is certain: "unnest", or an object with "rename", "set" or "nest".
 	Fix json.RawMessage `json:"fix,omitempty"`
+}
+
+// String writes the finding on one line: object, path, message, hint and code.
+func (f Finding) String() string {
+	object := ""
+	if f.Object != nil {
+		object = f.Object.String()
+	}
+	text := strings.Join(slices.DeleteFunc([]string{object, f.Path, f.Message}, isEmpty), ": ")
+	if f.Hint != "" {
+		text += "; " + f.Hint
+	}
+	return text + " (" + f.Code + ")"
 }
 
 // Question is "allocate these claims together, on one of these nodes".
 type Question struct {
 	// Claims of one Pod, unallocated, in its order. They need not be in the cluster.
 	Claims []*resourcev1.ResourceClaim
+	// Prepared stands for a question that [Cluster.Prepare] has read, instead of Claims. Its nodes and what is in use hold where Nodes and InUse are
+	// empty.
+	Prepared *Prepared
 	// Nodes to try, in this order; all nodes by name when empty.
 	Nodes []string
 	// InUse is what is taken beyond what the claims in the cluster say.
@@ -110,8 +143,10 @@ type DeviceInUse struct {
 
 // Result of one question among several: an answer, or the error that it has alone.
 type Result[A any] struct {
+	// Answer to the question; the zero value where Err is set.
 	Answer A
-	Err    error
+	// Err is what [Cluster.Allocate] or [Cluster.Fits] returns for the question alone.
+	Err error
 }
 
 // Answer to a [Question].
@@ -130,6 +165,7 @@ type Answer struct {
 
 // Refusal says why a node was refused.
 type Refusal struct {
+	// Node that was refused.
 	Node string `json:"node"`
 	// Requests has how many devices survived each test, per request.
 	Requests []RequestFunnel `json:"requests"`
@@ -159,31 +195,69 @@ type FailedError struct {
 }
 
 func (e *FailedError) Error() string {
+	if e.Node == "" {
+		return fmt.Sprintf("apportion: %s (%s)", e.Message, e.Code)
+	}
 	return fmt.Sprintf("apportion: node %s: %s (%s)", e.Node, e.Message, e.Code)
 }
 
-// UnreadableError says that settings or a question cannot be read.
-type UnreadableError struct{ Findings []Finding }
-
-func (e *UnreadableError) Error() string {
-	if len(e.Findings) == 0 {
-		return "apportion: the question cannot be read"
-	}
-	return fmt.Sprintf("apportion: %s (%s)", e.Findings[0].Message, e.Findings[0].Code)
+// UnreadableError says that settings, a question or an object cannot be read. At least one of the findings is an error.
+type UnreadableError struct {
+	// Findings about it, in the order of its fields.
+	Findings []Finding
 }
 
-func (q *Question) encode() ([]byte, error) {
+func (e *UnreadableError) Error() string {
+	if at := slices.IndexFunc(e.Findings, Finding.isError); at >= 0 {
+		return "apportion: " + e.Findings[at].String()
+	}
+	return "apportion: the question cannot be read"
+}
+
+// Refused is the error for the first object that [Cluster.Apply] left out, an *[UnreadableError]; nil where it took all of them in.
+func Refused(findings [][]Finding) error {
+	if at := slices.IndexFunc(findings, hasError); at >= 0 {
+		return &UnreadableError{Findings: findings[at]}
+	}
+	return nil
+}
+
+func hasError(findings []Finding) bool { return slices.ContainsFunc(findings, Finding.isError) }
+
+func (f Finding) isError() bool { return f.Severity == "error" }
+
+// encode writes the question, with the number of the prepared one that it stands for.
+func (q *Question) encode(prepared uint32) ([]byte, error) {
 	claims := make([]json.RawMessage, len(q.Claims))
 	for index, claim := range q.Claims {
 		_, text, finding := encode(claim)
 		if finding != nil {
+			finding.Path = strings.TrimSuffix(fmt.Sprintf("claims[%d].%s", index, finding.Path), ".")
 			return nil, &UnreadableError{Findings: []Finding{*finding}}
 		}
 		claims[index] = text
 	}
 	return json.Marshal(struct {
-		Claims []json.RawMessage `json:"claims"`
-		Nodes  []string          `json:"nodes,omitempty"`
-		InUse  InUse             `json:"inUse"`
-	}{claims, q.Nodes, q.InUse})
+		Claims   []json.RawMessage `json:"claims,omitempty"`
+		Prepared uint32            `json:"prepared,omitempty"`
+		Nodes    []string          `json:"nodes,omitempty"`
+		InUse    InUse             `json:"inUse,omitzero"`
+	}{claims, prepared, q.Nodes, q.InUse})
+}
+
+// again writes a prepared question for a crew's instances.
+func (q *Question) again(c *Cluster, crew *crew) ([]byte, error) {
+	if len(q.Claims) > 0 {
+		return nil, misused("a question has claims and a prepared question", "leave one of them out")
+	}
+	number, err := q.Prepared.in(c, crew)
+	if err != nil {
+		return nil, err
+	}
+	return q.encode(number)
+}
+
+// misused is the error of a question that contradicts itself.
+func misused(message, hint string) error {
+	return &UnreadableError{Findings: []Finding{{Code: "read/bad-settings", Severity: "error", Message: message, Hint: hint}}}
 }

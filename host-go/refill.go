@@ -12,18 +12,23 @@ import (
 )
 
 // LostError says which objects could not be taken in again after a trap. The cluster is without them.
-type LostError struct{ Objects []LostObject }
+type LostError struct {
+	// Objects that are missing, in the order in which they came; at least one.
+	Objects []LostObject
+}
 
 // LostObject is an object with the findings for which it was left out.
 type LostObject struct {
-	Ref      Ref
+	// Ref names the object.
+	Ref Ref
+	// Findings about it, at least one of which is an error.
 	Findings []Finding
 }
 
 func (e *LostError) Error() string {
 	first := e.Objects[0]
-	return fmt.Sprintf("apportion: %d objects were left out when the cluster was filled again, first %s %s/%s: %s",
-		len(e.Objects), first.Ref.Kind, first.Ref.Namespace, first.Ref.Name, first.Findings[0].Message)
+	return fmt.Sprintf("apportion: %d objects were left out when the cluster was filled again, first %s: %s",
+		len(e.Objects), first.Ref, first.Findings[0].Message)
 }
 
 // batchSize is from which number of bytes on copies go to the module: all at once would need the memory for them twice.
@@ -51,7 +56,7 @@ func (c *Cluster) refill() error {
 		var findings [][]Finding
 		answer, err := first.Ask(engine.Apply, first.handles[id], argument.Bytes())
 		if err == nil {
-			findings, err = applied(answer, count)
+			findings, err = readEach[[]Finding](answer, count)
 		}
 		if err != nil {
 			_ = first.Close()
@@ -65,9 +70,23 @@ func (c *Cluster) refill() error {
 		}
 		inOrder = inOrder[count:]
 	}
+	numbers := make(map[*Prepared]uint32, len(c.prepared))
+	for one := range c.prepared {
+		answer, err := first.Ask(engine.Prepare, first.handles[id], one.text)
+		if err == nil {
+			numbers[one], err = created(answer)
+		}
+		if err != nil {
+			_ = first.Close()
+			return c.giveUp(err)
+		}
+	}
 	home.mutex.Lock()
 	home.crew = newCrew(home, first)
 	c.id, c.crew = id, home.crew
+	for one, number := range numbers {
+		one.number, one.crew = number, home.crew
+	}
 	home.mutex.Unlock()
 	if len(lost.Objects) > 0 {
 		return lost

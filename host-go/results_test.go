@@ -17,7 +17,8 @@ func TestTheTypesHaveTheFieldsOfTheCoresOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]string{"Ref": "ObjectRef", "Refusal": "NodeRefusal", "DeviceID": "DeviceId"}
+	// A Question of Go is a question in full or a prepared one.
+	names := map[string]string{"Ref": "ObjectRef", "Refusal": "NodeRefusal", "DeviceID": "DeviceId", "Question": "Question PreparedQuestion"}
 	field := regexp.MustCompile(`(?m)^  "?(\w+)"?\??: `)
 	for _, value := range []any{
 		Report{}, NodeReport{}, PodReport{}, PodClaimReport{}, ClaimReport{}, AllocatedDevice{}, ExplainRequest{}, Explanation{},

@@ -47,6 +47,8 @@ const (
 	Simulate      Operation = 14
 	Commit        Operation = 17
 	Revert        Operation = 18
+	Prepare       Operation = 19
+	Forget        Operation = 20
 )
 
 // Instance is the module with a memory of its own. One call at a time.
