@@ -2,7 +2,6 @@ package apportion
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,7 +88,9 @@ func (c *Cluster) Apply(objects ...runtime.Object) ([][]Finding, error) {
 		for at, index := range sent {
 			own := each[at]
 			for at := range own {
-				own[at].Object = cmp.Or(own[at].Object, &refs[index])
+				if object := own[at].Object; object == nil || object.Name == "" {
+					own[at].Object = &refs[index]
+				}
 			}
 			if findings[index] = own; !hasError(own) {
 				c.note(refs[index], texts[index])

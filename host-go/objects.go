@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"unicode/utf8"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -64,20 +66,23 @@ func encode(object runtime.Object) (Ref, []byte, *Finding) {
 	}
 	kind := object.GetObjectKind().GroupVersionKind()
 	isNamed := kind.Version != "" && kind.Kind != ""
-	if !isNamed {
-		found, _, err := kinds.ObjectKinds(object)
-		if err != nil {
-			message := fmt.Sprintf("the kind of a %T is not known", object)
-			return refused(Ref{}, "read/no-kind", message, "set `apiVersion` and `kind`")
-		}
+	found, _, err := kinds.ObjectKinds(object)
+	switch {
+	case !isNamed && err != nil:
+		message := fmt.Sprintf("the kind of a %T is not known", object)
+		return refused(Ref{}, "read/no-kind", message, "set `apiVersion` and `kind`")
+	case !isNamed:
 		kind = found[0]
+	case err == nil && !slices.Contains(found, kind):
+		message := fmt.Sprintf("a %T says that it is a %s of `%s`", object, kind.Kind, kind.GroupVersion())
+		return refused(Ref{Kind: kind.Kind}, "read/wrong-type", message, "use the Go type of that version, or leave `TypeMeta` empty")
 	}
 	if meta.IsListType(object) {
 		return refused(Ref{Kind: kind.Kind}, "read/wrong-type", "a list is given as one object", "give its items")
 	}
 	metadata, err := meta.Accessor(object)
 	if err != nil {
-		return refused(Ref{Kind: kind.Kind}, "read/wrong-type", err.Error(), "")
+		return refused(Ref{Kind: kind.Kind}, "read/wrong-type", fmt.Sprintf("a %T has no metadata", object), "")
 	}
 	ref := Ref{Kind: kind.Kind, Namespace: metadata.GetNamespace(), Name: metadata.GetName()}
 	if ref.Name == "" {
@@ -86,6 +91,9 @@ func encode(object runtime.Object) (Ref, []byte, *Finding) {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return refused(ref, "read/bad-json", fmt.Sprintf("the object cannot be written: %v", err), "")
+	}
+	if !utf8.Valid(text) {
+		return refused(ref, "read/bad-json", "the object is not UTF-8", "")
 	}
 	if !isNamed {
 		version, name := kind.ToAPIVersionAndKind()
@@ -99,5 +107,9 @@ func encode(object runtime.Object) (Ref, []byte, *Finding) {
 }
 
 func refused(ref Ref, code, message, hint string) (Ref, []byte, *Finding) {
-	return ref, nil, &Finding{Code: code, Severity: "error", Object: &ref, Message: message, Hint: hint}
+	finding := &Finding{Code: code, Severity: "error", Object: &ref, Message: message, Hint: hint}
+	if ref == (Ref{}) {
+		finding.Object = nil
+	}
+	return ref, nil, finding
 }

@@ -3,7 +3,6 @@ package structured
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -255,14 +254,7 @@ func (f *facts) apply(objects ...runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	for index := range findings {
-		for _, finding := range findings[index] {
-			if finding.Severity == "error" {
-				return fmt.Errorf("%T cannot be read: %s: %s", objects[index], finding.Path, finding.Message)
-			}
-		}
-	}
-	return nil
+	return apportion.Refused(findings)
 }
 
 // count takes down which nodes may have the pool of a slice.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"apportion.dev/apportion"
 	corev1 "k8s.io/api/core/v1"
@@ -32,14 +31,7 @@ func (o *ours) apply(objects ...runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	for index := range findings {
-		for _, finding := range findings[index] {
-			if finding.Severity == "error" {
-				return fmt.Errorf("%s: %s", finding.Path, finding.Message)
-			}
-		}
-	}
-	return nil
+	return apportion.Refused(findings)
 }
 
 func (o *ours) AddNode(node *corev1.Node, slice *resourcev1.ResourceSlice) error {

@@ -24,10 +24,12 @@ func main() {
 	}
 	class := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}
 	findings, err := cluster.Apply(class, slice("node-a", 1), slice("node-b", 2))
+	if err == nil {
+		err = apportion.Refused(findings)
+	}
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("findings:", findings)
 
 	for _, count := range []int64{2, 3} {
 		answer, err := cluster.Allocate(ctx, apportion.Question{Claims: []*resourcev1.ResourceClaim{claim(count)}})

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
 )
 
 // Flavor is a kind of nodes: those with these labels.
@@ -123,13 +124,22 @@ func place(ctx context.Context, try *apportion.Cluster, nodes []string, workload
 		}
 		for index, claim := range question.Claims {
 			claim.Status.Allocation = &answer.Allocations[index]
-			if _, err := try.Apply(claim); err != nil {
+			if err := apply(try, claim); err != nil {
 				return placed, err
 			}
 		}
 		placed = append(placed, answer.Node)
 	}
 	return placed, nil
+}
+
+// apply takes objects in, all of them.
+func apply(cluster *apportion.Cluster, objects ...kruntime.Object) error {
+	findings, err := cluster.Apply(objects...)
+	if err != nil {
+		return err
+	}
+	return apportion.Refused(findings)
 }
 
 func main() {
@@ -175,7 +185,7 @@ func example(ctx context.Context, runtime *apportion.Runtime) (*Queue, error) {
 		{"reserved", map[string]string{"capacity": "reserved"}},
 		{"spot", map[string]string{"capacity": "spot"}},
 	}}
-	if _, err := cluster.Apply(&resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}); err != nil {
+	if err := apply(cluster, &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}); err != nil {
 		return nil, err
 	}
 	for _, one := range []struct {
@@ -193,7 +203,7 @@ func example(ctx context.Context, runtime *apportion.Runtime) (*Queue, error) {
 		for index := range one.devices {
 			slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Name: fmt.Sprintf("gpu-%d", index)})
 		}
-		if _, err := cluster.Apply(node, slice); err != nil {
+		if err := apply(cluster, node, slice); err != nil {
 			return nil, err
 		}
 	}

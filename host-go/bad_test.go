@@ -1,0 +1,161 @@
+package apportion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1beta1 "k8s.io/api/resource/v1beta1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+func TestAQuestionThatCannotBeReadSaysWhere(t *testing.T) {
+	ctx := context.Background()
+	full := cluster(t, Settings{})
+	older := metav1.TypeMeta{APIVersion: "resource.k8s.io/v1beta1", Kind: "ResourceClaim"}
+	opaque := func(text string) resourcev1.DeviceClaimConfiguration {
+		parameters := &resourcev1.OpaqueDeviceConfiguration{Driver: "gpu.example.com", Parameters: runtime.RawExtension{Raw: []byte(text)}}
+		return resourcev1.DeviceClaimConfiguration{DeviceConfiguration: resourcev1.DeviceConfiguration{Opaque: parameters}}
+	}
+	for said, change := range map[string]func(*Question){
+		"claims[1]: an object is nil (read/wrong-type)":                                                                       func(q *Question) { q.Claims = append(q.Claims, nil) },
+		"ResourceClaim: claims[0]: a *v1.ResourceClaim says that it is a ResourceClaim of `resource.k8s.io/v1beta1`; use the": func(q *Question) { q.Claims[0].TypeMeta = older },
+		"ResourceClaim default: claims[0]: a ResourceClaim has no name":                                                       func(q *Question) { q.Claims[0].Name = "" },
+		"ResourceClaim default/claim: claims[0]: the object is not UTF-8": func(q *Question) {
+			q.Claims[0].Spec.Devices.Config = []resourcev1.DeviceClaimConfiguration{opaque("{\"text\":\"\xff\"}")}
+		},
+		"ResourceClaim default/claim: claims[0]: the object cannot be written": func(q *Question) {
+			q.Claims[0].Spec.Devices.Config = []resourcev1.DeviceClaimConfiguration{opaque("text")}
+		},
+	} {
+		question := ask("gpu", 1)
+		change(&question)
+		var unreadable *UnreadableError
+		_, allocate := full.Allocate(ctx, question)
+		_, fits := full.Fits(ctx, question)
+		_, prepares := full.Prepare(ctx, question)
+		for _, err := range []error{allocate, fits, prepares} {
+			if !errors.As(err, &unreadable) || !strings.HasPrefix(err.Error(), "apportion: "+said) {
+				t.Errorf("%q instead of %q", err, said)
+			}
+		}
+	}
+	if shared.Rebuilds() != 0 {
+		t.Error("the module trapped")
+	}
+}
+
+func TestAnObjectThatCannotBeReadIsAFinding(t *testing.T) {
+	object := func(version, kind any, metadata any) runtime.Object {
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": version, "kind": kind, "metadata": metadata}}
+	}
+	nested := map[string]any{}
+	for range 5000 {
+		nested = map[string]any{"in": nested}
+	}
+	deep := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "deep"}, "spec": nested,
+	}}
+	older := &resourcev1.ResourceClaim{TypeMeta: metav1.TypeMeta{APIVersion: "resource.k8s.io/v1beta2", Kind: "ResourceClaim"}}
+	managed := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	managed.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: &metav1.FieldsV1{Raw: []byte("{\"\xff\":{}}")}}}
+	full := cluster(t, Settings{})
+	for _, bad := range []struct {
+		object runtime.Object
+		said   string
+	}{
+		{nil, "an object is nil (read/wrong-type)"},
+		{(*resourcev1.ResourceClaim)(nil), "an object is nil (read/wrong-type)"},
+		{older, "ResourceClaim: a *v1.ResourceClaim says that it is a ResourceClaim of `resource.k8s.io/v1beta2`"},
+		{managed, "Node a: the object is not UTF-8"},
+		{deep, "Node deep: not valid JSON: recursion limit exceeded"},
+		{&resourcev1.ResourceClaimList{}, "ResourceClaimList: a list is given as one object; give its items"},
+		{&corev1.List{}, "List: a list is given as one object"},
+		{&unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}, "List: a list is given as one object"},
+		{&metav1.Status{}, "Status: a *v1.Status has no metadata"},
+		{&runtime.Unknown{}, "the kind of a *runtime.Unknown is not known; set `apiVersion` and `kind`"},
+		{object(1, true, "text"), "the kind of a *unstructured.Unstructured is not known"},
+		{object("v1", "Node", "text"), "Node: a Node has no name; set `metadata.name`"},
+		{object("v1", "Node", map[string]any{"name": 7}), "Node: a Node has no name"},
+		{object("v1", "Node", map[string]any{"name": "x", "labels": func() {}}), "Node x: the object cannot be written"},
+	} {
+		findings, err := full.Apply(bad.object, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "good"}})
+		if err != nil || len(findings) != 2 || len(findings[1]) != 0 {
+			t.Fatal(findings, err)
+		}
+		if err := Refused(findings); err == nil || !strings.HasPrefix(err.Error(), "apportion: "+bad.said) {
+			t.Errorf("%q instead of %q", err, bad.said)
+		}
+	}
+	thing := object("example.com/v1", "Thing", map[string]any{"name": "x"})
+	if findings, err := full.Apply(thing); err != nil || !strings.HasPrefix(findings[0][0].String(), "Thing x: kind: ") || Refused(findings) != nil {
+		t.Error(findings, err)
+	}
+	if err := Refused([][]Finding{nil, {{Severity: "warning"}}}); err != nil {
+		t.Error(err)
+	}
+	if shared.Rebuilds() != 0 {
+		t.Error("the module trapped")
+	}
+}
+
+func TestWhatIsUnusualIsTakenIn(t *testing.T) {
+	full := cluster(t, Settings{})
+	meta := metav1.ObjectMeta{Name: "older", Namespace: "ml"}
+	first, second := &resourcev1beta1.ResourceClaim{ObjectMeta: meta}, &resourcev1beta2.ResourceClaim{ObjectMeta: meta}
+	first.Spec.Devices.Requests = []resourcev1beta1.DeviceRequest{{Name: "gpu", DeviceClassName: "gpu"}}
+	second.Spec.Devices.Requests = []resourcev1beta2.DeviceRequest{{Name: "gpu", Exactly: &resourcev1beta2.ExactDeviceRequest{DeviceClassName: "gpu"}}}
+	second.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}}}
+	long := strings.Repeat("n", 1<<20)
+	findings, err := full.Apply(append(node(long, 3), first, second)...)
+	if err != nil || fmt.Sprint(findings) != "[[] [] [] []]" {
+		t.Fatal(findings, err)
+	}
+	question := ask("gpu", 3)
+	question.Claims[0].Name, question.Claims[0].ManagedFields = long, second.ManagedFields
+	if answer, err := full.Allocate(context.Background(), question); err != nil || answer.Node != long {
+		t.Error(err)
+	}
+}
+
+func TestEveryCallSaysThatItsContextHasEndedOrItsClusterIsClosed(t *testing.T) {
+	full := cluster(t, Settings{})
+	calls := func(ctx context.Context) map[string]error {
+		_, allocate := full.AllocateAll(ctx, ask("gpu", 1))
+		_, fits := full.Fits(ctx, ask("gpu", 1))
+		_, explain := full.Explain(ctx, ExplainRequest{})
+		_, run := full.Run(ctx)
+		_, fit := full.Fit(ctx, FitRequest{Device: &DeviceAsk{Class: "gpu"}})
+		_, needed := full.NodesNeeded(ctx, NodesNeededRequest{})
+		_, fork := full.Fork(ctx)
+		_, prepares := full.Prepare(ctx, ask("gpu", 1))
+		return map[string]error{
+			"AllocateAll": allocate, "Fits": fits, "Explain": explain, "Run": run, "Fit": fit, "NodesNeeded": needed, "Fork": fork, "Prepare": prepares,
+		}
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for name, err := range calls(ended) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := errors.Join(full.Close(), full.Close()); err != nil {
+		t.Error(err)
+	}
+	closed := calls(context.Background())
+	_, closed["Apply"] = full.Apply(class())
+	_, closed["Delete"] = full.Delete(Ref{Kind: "Node", Name: "a"})
+	for name, err := range closed {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
