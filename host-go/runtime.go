@@ -46,7 +46,8 @@ type Runtime struct {
 	closed bool
 }
 
-// NewRuntime compiles the module.
+// NewRuntime compiles the module, which takes seconds; with [Options.CacheDir] a tenth of one from the second time on. One runtime is enough for a
+// program. The error is [ErrNoCompiler] on platforms without a compiler.
 func NewRuntime(ctx context.Context, options Options) (*Runtime, error) {
 	config, err := configuration(goruntime.GOOS, goruntime.GOARCH, options.Interpret)
 	if err != nil {
