@@ -160,6 +160,10 @@ impl Scheduler<'_> {
         for node in curable {
             let changed = self.book.node(node).map_or(0, NodeState::changed);
             if contest.nodes.get(node).is_none_or(|(as_of, _)| *as_of != changed) {
+                // On another node the last one to be in the way may have left in thought.
+                if asked.wanted.is_some() {
+                    own.wanted = self.book.wanted(pod);
+                }
                 let outcome = self.victims_on(&mut own, node, &contest.budgets);
                 contest.nodes.insert(node.clone(), (changed, outcome));
             }

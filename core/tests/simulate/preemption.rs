@@ -66,6 +66,18 @@ fn a_pod_placed_by_hand_has_the_priority_of_its_class() {
     }
 }
 
+/// Where it would have to go, too, it does not count; on other nodes it still does.
+#[test]
+fn a_pod_that_keeps_others_away_still_does_so_on_later_nodes() {
+    let racked = |name: &str| node(name, 1).replace("labels: { ", "labels: { rack: r, ");
+    let away = "requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: rack, labelSelector: { matchLabels: { app: high } } }]";
+    let guard = format!("  affinity: {{ podAntiAffinity: {{ {away} }} }}\n  nodeName: a\nstatus: {{ phase: Running }}");
+    let pods =
+        [pod("guard", 1, 1, "", &guard), placed("low", 0, 1, "b", 0), pod("high", 9, 1, ", labels: { app: high }", "")];
+    let ran = run(&[racked("a"), racked("b"), pods.concat()].concat());
+    assert_eq!((victims(&ran), place(&ran, "high")), (vec!["guard".to_owned()], Some("a")));
+}
+
 #[test]
 fn a_pod_of_lower_priority_goes_for_one_that_fits_nowhere() {
     let ran = run(&[node("a", 1), placed("low", 1, 1, "a", 0), pod("high", 9, 1, "", "")].concat());
