@@ -65,6 +65,8 @@ pub(super) enum Standing {
     Refused(Vec<Refusal>),
     /// Claims have devices, but not for it: their positions.
     Away(Vec<usize>),
+    /// Only the allocator is still to be asked; then the node is refused, because it does not declare a feature.
+    Undeclared(&'static str, Option<ExtendedResources>),
     /// Only the allocator is still to be asked.
     Open(Option<ExtendedResources>),
 }
@@ -317,10 +319,6 @@ impl Scheduler<'_> {
         if refusals.is_empty() {
             refusals.extend(self.book.apart(asked.wanted.as_ref(), state));
         }
-        if refusals.is_empty() {
-            let missing = declared::missing(&asked.features, &state.node);
-            refusals.extend(missing.map(|feature| Refusal::Feature { feature }));
-        }
         if let Some(text) = asked.shared.as_ref().filter(|_| refusals.is_empty()) {
             refusals.push(Refusal::Devices(text.clone()));
         }
@@ -330,10 +328,15 @@ impl Scheduler<'_> {
         let is_usable = |need: &Need| reaches(&need.claim, state) && !self.is_lost(&need.claim);
         let unusable: Vec<usize> =
             asked.needs.iter().enumerate().filter(|(_, need)| !is_usable(need)).map(|(index, _)| index).collect();
-        if unusable.is_empty() { Standing::Open(extended) } else { Standing::Away(unusable) }
+        // Declared features come after devices.
+        match declared::missing(&asked.features, &state.node) {
+            _ if !unusable.is_empty() => Standing::Away(unusable),
+            Some(feature) => Standing::Undeclared(feature, extended),
+            None => Standing::Open(extended),
+        }
     }
 
-    fn extended_on(&self, asked: &Asked<'_>, state: &NodeState) -> Option<ExtendedResources> {
+    pub(super) fn extended_on(&self, asked: &Asked<'_>, state: &NodeState) -> Option<ExtendedResources> {
         if asked.asks { extended::on_node(self.cluster, asked.pod, &state.node) } else { None }
     }
 

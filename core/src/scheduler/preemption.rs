@@ -21,7 +21,7 @@ use super::classes::NodeAsks;
 use super::disruptions::{Budget, budgets, violations};
 use super::filter::{Asked, Devices, Standing};
 use super::message::{self, counted};
-use super::node_fit::{NodeState, Resources};
+use super::node_fit::{NodeState, Refusal, Resources};
 use super::scoring::Load;
 use super::write;
 use crate::api::condition::{condition, text};
@@ -328,10 +328,11 @@ impl Scheduler<'_> {
         if trial.has_neighbours {
             asked.wanted = self.book.wanted(asked.pod);
         }
-        let extended = match self.standing(asked, &trial.state) {
+        let (extended, last) = match self.standing(asked, &trial.state) {
             Standing::Refused(refusals) => return refusals.iter().map(ToString::to_string).collect(),
             Standing::Away(_) => return vec![message::ELSEWHERE.to_owned()],
-            Standing::Open(extended) => extended,
+            Standing::Undeclared(feature, extended) => (extended, vec![Refusal::Feature { feature }.to_string()]),
+            Standing::Open(extended) => (extended, Vec::new()),
         };
         if trial.devices.is_none() {
             trial.devices = Some(self.devices_on(asked, extended.as_ref(), trial.state.name()));

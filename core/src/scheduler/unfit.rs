@@ -8,9 +8,11 @@ use super::filter::{Asked, Candidate, Full, Standing};
 use super::known_refusals::names;
 use super::message;
 use super::needs::Need;
+use super::node_fit::Refusal;
 use super::postfilter::{self, Obstacles};
 use super::preemption::Preemption;
 use super::refusal::{Cause, Nodes};
+use crate::allocate::NodeRefusal;
 use crate::api::pod::Pod;
 use crate::arrange::Arrange;
 use crate::gather::Gather;
@@ -24,6 +26,8 @@ impl Scheduler<'_> {
         let mut nodes = Nodes { count: self.book.len(), claims: claims.clone(), ..Nodes::default() };
         let mut obstacles = Obstacles::default();
         let mut candidates: Vec<Candidate> = Vec::new();
+        let mut away: Vec<(Candidate, Vec<usize>)> = Vec::new();
+        let mut undeclared: Vec<(Candidate, Refusal)> = Vec::new();
         for (node, refusals) in full.nodes.iter().zip(full.refusals) {
             nodes.refuse(node, refusals);
         }
@@ -31,10 +35,10 @@ impl Scheduler<'_> {
             match self.standing(asked, state) {
                 Standing::Refused(refusals) => nodes.refuse(state.name(), refusals),
                 Standing::Away(unusable) => {
-                    let first = unusable.first().and_then(|index| asked.needs.get(*index));
-                    let claim = first.map(|need| need.claim.metadata.name.clone()).unwrap_or_default();
-                    nodes.elsewhere.entry(claim).or_default().push(state.name().to_owned());
-                    obstacles.unavailable.extend(unusable);
+                    away.push(((state.name().to_owned(), self.extended_on(asked, state)), unusable));
+                }
+                Standing::Undeclared(feature, extended) => {
+                    undeclared.push(((state.name().to_owned(), extended), Refusal::Feature { feature }));
                 }
                 Standing::Open(extended) => candidates.push((state.name().to_owned(), extended)),
             }
@@ -55,6 +59,28 @@ impl Scheduler<'_> {
                 Err(failure) => return failure,
             }
         }
+        // A node without devices for the other claims is refused for that, and nothing is given up because of it.
+        for (candidate, unusable) in away {
+            let refused = match self.lacks_devices(asked, &candidate) {
+                Ok(refused) => refused,
+                Err(failure) => return failure,
+            };
+            if !refused.is_empty() {
+                nodes.devices.extend(refused);
+                continue;
+            }
+            let first = unusable.first().and_then(|index| asked.needs.get(*index));
+            let claim = first.map(|need| need.claim.metadata.name.clone()).unwrap_or_default();
+            nodes.elsewhere.entry(claim).or_default().push(candidate.0);
+            obstacles.unavailable.extend(unusable);
+        }
+        for (candidate, refusal) in undeclared {
+            match self.lacks_devices(asked, &candidate) {
+                Ok(refused) if refused.is_empty() => nodes.refuse(&candidate.0, vec![refusal]),
+                Ok(refused) => nodes.devices.extend(refused),
+                Err(failure) => return failure,
+            }
+        }
         let (after, relief, ends) = postfilter::relieve(self, asked.pod, asked.needs, asked.asks, &obstacles);
         nodes.curable.arrange();
         let preemption = (!ends).then(|| self.preempt(asked, &nodes.curable));
@@ -66,6 +92,16 @@ impl Scheduler<'_> {
             preemption,
             ..Failure::unfit(message)
         }
+    }
+
+    /// What one node lacks for the claims without devices; nothing where it has enough.
+    ///
+    /// # Errors
+    ///
+    /// When something about a claim is wrong.
+    fn lacks_devices(&mut self, asked: &Asked<'_>, (node, extended): &Candidate) -> Result<Vec<NodeRefusal>, Failure> {
+        let (claims, _) = self.with_special(asked, extended.as_ref());
+        if claims.is_empty() { Ok(Vec::new()) } else { self.refusals_of(claims, vec![node.clone()]) }
     }
 
     /// The same where failures are not recorded: only what is given up for the Pod.

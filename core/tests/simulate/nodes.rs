@@ -382,6 +382,38 @@ fn a_pod_goes_where_what_it_needs_is_declared() {
 }
 
 #[test]
+fn devices_are_missed_before_declared_features() {
+    let restarts = "{ name: c, restartPolicy: Never, restartPolicyRules: [{ action: RestartAllContainers, exitCodes: { operator: In, values: [42] } }] }";
+    let pod = gpu_pod("p").replace("{ name: c }", restarts);
+    let ran = run_with(&format!("{CLASS}{}{pod}", node("a", "")), Profile::of(Version::V1_37));
+    let said = &ran.pod("p").reasons.last().unwrap().message;
+    assert!(said.contains("1 cannot allocate all claims."), "{said}");
+}
+
+#[test]
+fn devices_are_missed_before_a_claim_whose_devices_are_elsewhere() {
+    let claim = |name: &str, status: &str| {
+        let spec = "{ devices: { requests: [{ name: r, exactly: { deviceClassName: gpu.example.com } }] } }";
+        format!(
+            "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {{ namespace: default, name: {name} }}\nspec: {spec}\n{status}\n---\n"
+        )
+    };
+    let term = "{ matchFields: [{ key: metadata.name, operator: In, values: [b] }] }";
+    let result = "{ request: r, driver: gpu.example.com, pool: b, device: gpu-0 }";
+    let status = format!(
+        "status: {{ allocation: {{ nodeSelector: {{ nodeSelectorTerms: [{term}] }}, devices: {{ results: [{result}] }} }} }}"
+    );
+    let claims = [claim("new", ""), claim("there", &status)].concat();
+    let pod =
+        pod("p", "  resourceClaims: [{ name: n, resourceClaimName: new }, { name: t, resourceClaimName: there }]");
+    let ran = run_with(&format!("{CLASS}{}{claims}{pod}", node("a", "")), Profile::of(Version::V1_37));
+    let said = &ran.pod("p").reasons.last().unwrap().message;
+    assert!(said.contains("1 cannot allocate all claims."), "{said}");
+    // Nothing is given up for it: that would not help.
+    assert!(ran.claim_object("default", "there").status.allocation.is_some());
+}
+
+#[test]
 fn limits_of_a_pod_as_a_whole_count_where_no_container_asks() {
     let whole = |resources: &str, containers: &str| {
         format!(
