@@ -28,6 +28,9 @@ pub struct Tally {
     pub themes: BTreeMap<String, usize>,
     /// Cases on which the correct answer is another one, by the defects named.
     pub defects: BTreeMap<String, usize>,
+    /// Cases that differ, by what they dwell on and what differs.
+    #[serde(default)]
+    pub differences: BTreeMap<String, usize>,
 }
 
 /// Cases with the reference's outcome in each as `expected`.
@@ -52,9 +55,12 @@ impl Tally {
         self.passed += other.passed;
         self.failed += other.failed;
         self.unfinished += other.unfinished;
-        for (all, part) in
-            [(&mut self.statuses, other.statuses), (&mut self.themes, other.themes), (&mut self.defects, other.defects)]
-        {
+        for (all, part) in [
+            (&mut self.statuses, other.statuses),
+            (&mut self.themes, other.themes),
+            (&mut self.defects, other.defects),
+            (&mut self.differences, other.differences),
+        ] {
             for (name, count) in part {
                 *all.entry(name).or_default() += count;
             }

@@ -16,6 +16,7 @@ pub mod door;
 pub mod generate;
 pub mod history;
 pub mod lifecycle;
+pub mod places;
 pub mod published;
 pub mod record;
 pub mod reference;

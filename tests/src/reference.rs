@@ -127,8 +127,16 @@ pub fn units(root: &Path, release: Release) -> Result<()> {
 ///
 /// When the program does not build or breaks.
 pub fn outcomes(root: &Path, release: Release, cases: &[Value]) -> Result<Vec<Value>> {
-    let binary = build(root, release)?;
-    let mut child = Command::new(&binary).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    ask(&build(root, release)?, cases)
+}
+
+/// Asks a program about every case, in order: a line in, a line out.
+///
+/// # Errors
+///
+/// When the program breaks.
+pub fn ask(program: &Path, cases: &[Value]) -> Result<Vec<Value>> {
+    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut input = BufWriter::new(child.stdin.take().context("no input")?);
     let output = BufReader::new(child.stdout.take().context("no output")?);
     std::thread::scope(|scope| {

@@ -63,7 +63,7 @@ fn control_plane(workspace: &Workspace) -> Result<PathBuf> {
     if print.is_of(&program) {
         return Ok(program);
     }
-    build(workspace, &program, "-s -w", &[])?;
+    build(workspace, &program, ("-s -w", "."), &[])?;
     print.note(&program)?;
     Ok(program)
 }
@@ -75,15 +75,18 @@ pub(crate) enum Parts {
     Storage,
     /// kube-controller-manager and kube-scheduler, too.
     Plane,
+    /// Only the parts of kube-scheduler that say where a Pod is placed, as a program of its own.
+    Places,
 }
 
 /// The program with some parts of a release in it.
 pub(crate) fn of_release(workspace: &Workspace, release: &str, parts: Parts) -> Result<PathBuf> {
-    let tag = match parts {
-        Parts::Storage => "storage",
-        Parts::Plane => "plane",
+    let (name, package) = match parts {
+        Parts::Storage => ("storage", "."),
+        Parts::Plane => ("plane", "."),
+        Parts::Places => ("places", "./places"),
     };
-    let program = workspace.target_dir().join("cluster").join(format!("{tag}-{release}"));
+    let program = workspace.target_dir().join("cluster").join(format!("{name}-{release}"));
     let print = Fingerprint::of(workspace, &[SOURCE])?;
     if print.is_of(&program) {
         return Ok(program);
@@ -93,14 +96,19 @@ pub(crate) fn of_release(workspace: &Workspace, release: &str, parts: Parts) -> 
     let patch = modules.lines().find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes "));
     let patch = patch.with_context(|| format!("{release}.mod names no k8s.io/kubernetes"))?;
     let linked = format!("-s -w -X k8s.io/component-base/version.gitVersion={patch}");
-    build(workspace, &program, &linked, &[format!("-tags={tag}"), format!("-modfile={release}.mod")])?;
+    build(
+        workspace,
+        &program,
+        (linked.as_str(), package),
+        &[format!("-tags={name}"), format!("-modfile={release}.mod")],
+    )?;
     print.note(&program)?;
     Ok(program)
 }
 
-fn build(workspace: &Workspace, program: &Path, linked: &str, others: &[String]) -> Result<()> {
+fn build(workspace: &Workspace, program: &Path, (linked, package): (&str, &str), others: &[String]) -> Result<()> {
     let mut build = Command::new("go");
     build.current_dir(workspace.path(SOURCE)).args(["build", "-trimpath", "-ldflags", linked]).args(others);
-    build.arg("-o").arg(program).arg(".").env("CGO_ENABLED", "0");
+    build.arg("-o").arg(program).arg(package).env("CGO_ENABLED", "0");
     run(&mut build, "building the control plane", "the message is above")
 }

@@ -39,7 +39,8 @@ enum Task {
     #[command(after_help = "Example: cargo xtask differential --cases 5000 --seed 1000")]
     Differential {
         /// What the comparing program understands: --cases N, --seed S, --release 1.36, --only scenarios, --resume; or
-        /// --only histories first, --cases N, --seed S, --release 1.36, which compares with real control planes
+        /// --only histories first, --cases N, --seed S, --release 1.36, which compares with real control planes; or
+        /// --only places first, which compares where Pods are placed with kube-scheduler's own plugins
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -153,6 +154,9 @@ fn run(task: Task) -> Result<ExitCode> {
         }
         Task::Differential { arguments } if arguments.starts_with(&["--only", "histories"].map(str::to_owned)) => {
             return Ok(code(record::compare_histories(workspace, arguments.get(2..).unwrap_or_default())?));
+        }
+        Task::Differential { arguments } if arguments.starts_with(&["--only", "places"].map(str::to_owned)) => {
+            return Ok(code(record::compare_places(workspace, arguments.get(2..).unwrap_or_default())?));
         }
         Task::Differential { arguments } => return Ok(code(jobs::differential(workspace, &arguments)?)),
         Task::Record { arguments } if arguments.first().is_some_and(|what| what == "validation") => {

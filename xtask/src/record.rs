@@ -7,12 +7,16 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::Workspace;
 use crate::command::{cargo, output, run};
 use crate::e2e::{Parts, of_release};
+use crate::jobs::differential;
 
 /// The releases whose API servers are recorded.
 const RELEASES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
 /// The releases whose control planes are recorded.
 const PLANES: [&str; 2] = ["1.36", "1.37"];
+
+/// The releases whose kube-scheduler is asked where it places Pods.
+const PLACES: [&str; 1] = ["1.37"];
 
 /// Builds the API server of each release, or of the one that `--version` names, where that has changed, and writes what it answers.
 ///
@@ -60,6 +64,29 @@ pub fn compare_histories(workspace: &Workspace, arguments: &[String]) -> Result<
         let mut record = recorder(workspace, "histories", release, Parts::Plane)?;
         let one =
             record.args(others.iter()).status().context("cargo cannot be started: check that it is on the path")?;
+        if !one.success() {
+            status = one;
+        }
+    }
+    Ok(status)
+}
+
+/// Compares places of Pods with kube-scheduler's of each release in `PLACES`, or of the one that `--release` or `--kubernetes-version` names.
+/// Further arguments are the comparing program's, such as `--cases 1000 --seed 5000`. A difference is passed on in the status.
+///
+/// # Errors
+///
+/// When Go is missing, a build fails or cargo cannot be started.
+pub fn compare_places(workspace: &Workspace, arguments: &[String]) -> Result<ExitStatus> {
+    let arguments: Vec<String> =
+        arguments.iter().map(|argument| argument.replace("--kubernetes-version", "--release")).collect();
+    let (releases, others) = releases(&PLACES, "--release", &arguments)?;
+    let mut status = ExitStatus::default();
+    for release in releases {
+        let program = of_release(workspace, release, Parts::Places)?;
+        let program = program.to_string_lossy().into_owned();
+        let chosen = ["--only", "places", "--release", release, "--program", &program].map(str::to_owned);
+        let one = differential(workspace, &[&chosen[..], &others[..]].concat())?;
         if !one.success() {
             status = one;
         }

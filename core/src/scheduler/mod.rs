@@ -24,6 +24,7 @@ mod needs;
 pub(crate) mod node_allocatable;
 mod node_cache;
 pub(crate) mod node_fit;
+mod places;
 mod plan;
 mod postfilter;
 pub(crate) mod preemption;
@@ -39,6 +40,8 @@ mod unfit;
 mod write;
 
 pub use node_cache::NodeCache;
+pub use places::{Places, places};
+pub use preemption::Takeover;
 pub use queue::{Concern, asks_others, concern, helps, is_waiting, waits_for};
 pub use scoring::{NodeScores, Plugin, Scores};
 
@@ -50,7 +53,6 @@ use crate::decision::{Decision, Time};
 use crate::profile::Profile;
 use attempt::Scheduler;
 pub(crate) use known_refusals::KnownRefusals;
-use preemption::Takeover;
 
 /// Name of the scheduler that Pods get which name none.
 pub const NAME: &str = DEFAULT_SCHEDULER;

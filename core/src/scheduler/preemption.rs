@@ -54,13 +54,13 @@ pub(crate) enum Preemption {
 
 /// Who goes for a Pod.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Takeover {
+pub struct Takeover {
     /// The node on which the Pod is to be.
-    pub(crate) node: String,
+    pub node: String,
     /// Those that go, the most important first.
-    pub(crate) victims: Vec<Key>,
+    pub victims: Vec<Key>,
     /// How many of them a PodDisruptionBudget would keep.
-    pub(crate) violations: usize,
+    pub violations: usize,
 }
 
 /// What came of the nodes for the Pods that asked last, as long as others ask for the same.
@@ -337,11 +337,12 @@ impl Scheduler<'_> {
         if trial.devices.is_none() {
             trial.devices = Some(self.devices_on(asked, extended.as_ref(), trial.state.name()));
         }
-        match &trial.devices {
-            Some(Ok(devices)) => self.no_room(asked.pod, devices, &trial.state),
-            Some(Err(said)) => vec![said.clone()],
-            None => Vec::new(),
-        }
+        let of_devices = match &trial.devices {
+            Some(Ok(devices)) => Some(self.no_room(asked.pod, devices, &trial.state)).filter(|said| !said.is_empty()),
+            Some(Err(said)) => Some(vec![said.clone()]),
+            None => None,
+        };
+        of_devices.unwrap_or(last)
     }
 }
 

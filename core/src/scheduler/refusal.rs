@@ -69,12 +69,17 @@ impl Nodes {
 
     /// What the filters of kube-scheduler say, with the number of nodes for each text.
     pub(super) fn filters(&self) -> String {
+        message::counted(self.texts())
+    }
+
+    /// The same, with the number for each cause.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (usize, String)> {
         let ordinary = self.ordinary.iter().map(|(refusal, nodes)| (nodes.len(), refusal.to_string()));
         let elsewhere = self.elsewhere.values().map(|nodes| (nodes.len(), message::ELSEWHERE.to_owned()));
         let devices = self.devices.iter().map(|refusal| {
             let own = refusal.failure.as_ref().map(|failure| failure.reference.clone());
             (1, own.unwrap_or_else(|| message::NO_DEVICES.to_owned()))
         });
-        message::counted(ordinary.chain(elsewhere).chain(devices))
+        ordinary.chain(elsewhere).chain(devices)
     }
 }

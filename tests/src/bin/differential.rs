@@ -1,14 +1,17 @@
 //! `differential [--cases N] [--seed S] [--release R]`: generated scenarios and selectors, answered by the native core and
-//! by the reference.
+//! by the reference. With `--only places --program P` it is generated clusters, answered by a program with kube-scheduler in it.
 //!
 //! A difference is written as a case file, ready for the corpus. With `--resume` a comparison goes on where it was stopped.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use apportion_core::profile::Version;
 use apportion_tests::differential::{self, Tally};
+use apportion_tests::places;
 use apportion_tests::reference::{self, Release};
 use apportion_tests::seeds::Kind;
 use clap::Parser;
@@ -28,11 +31,14 @@ struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Only this release: 1.36, 1.37 (the newest patch) or a patch such as 1.36.2.
-    #[arg(long, value_parser = release)]
+    #[arg(long, alias = "kubernetes-version", value_parser = release)]
     release: Option<Release>,
-    /// Only scenarios, or only selectors.
-    #[arg(long, value_parser = ["scenarios", "selectors"])]
+    /// Only scenarios, only selectors, or places of Pods.
+    #[arg(long, value_parser = ["scenarios", "selectors", "places"])]
     only: Option<String>,
+    /// The program that says where kube-scheduler places Pods.
+    #[arg(long)]
+    program: Option<PathBuf>,
     /// Go on where the last comparison with the same arguments was stopped.
     #[arg(long)]
     resume: bool,
@@ -63,6 +69,12 @@ fn main() -> Result<ExitCode> {
     let releases = arguments.release.map_or_else(|| vec![Release::V1_36, Release::V1_37], |release| vec![release]);
     let mut all = Tally::default();
     for release in releases {
+        if let Some(program) = arguments.program.as_deref() {
+            let tally = places(root, release, program, &arguments)?;
+            eprintln!("places of {}: {tally:#?}", release.minor());
+            all.add(tally);
+            continue;
+        }
         if let Some(file) = &arguments.from {
             let tally = differential::compare(root, &differential::with_outcomes(root, release, lines(file)?)?)?;
             eprintln!("given cases of {release}: {tally:?}");
@@ -82,8 +94,32 @@ fn main() -> Result<ExitCode> {
 }
 
 fn generated(root: &Path, release: Release, kind: Kind, arguments: &Arguments) -> Result<Tally> {
+    in_parts(root, &format!("{} of {release}", kind.name()), arguments, |seeds| {
+        let made = seeds.map(|seed| kind.make(seed, release)).collect();
+        differential::compare(root, &differential::with_outcomes(root, release, made)?)
+    })
+}
+
+fn places(root: &Path, release: Release, program: &Path, arguments: &Arguments) -> Result<Tally> {
+    let version = release.minor();
+    let known = Version::parse(&version).context("the version is not known")?;
+    if let Some(file) = &arguments.from {
+        return places::compare(root, program, known, &lines(file)?);
+    }
+    in_parts(root, &format!("places of {version}"), arguments, |seeds| {
+        places::compare(root, program, known, &seeds.map(places::make).collect::<Vec<_>>())
+    })
+}
+
+/// Compares the cases of all seeds that are asked for, some at once, and notes how far it came.
+fn in_parts(
+    root: &Path,
+    what: &str,
+    arguments: &Arguments,
+    compare: impl Fn(Range<u64>) -> Result<Tally>,
+) -> Result<Tally> {
     let (first, cases) = (arguments.seed, arguments.cases);
-    let file = root.join(format!("target/differential-{}-{release}-{first}.json", kind.name()));
+    let file = root.join(format!("target/differential-{}-{first}.json", what.replace(" of ", "-")));
     let mut progress = match fs::read(&file) {
         Ok(bytes) if arguments.resume => serde_json::from_slice(&bytes)?,
         Err(error) if arguments.resume && error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
@@ -92,12 +128,11 @@ fn generated(root: &Path, release: Release, kind: Kind, arguments: &Arguments) -
     while progress.done < cases {
         let part = PART.min(cases - progress.done);
         let start = first.saturating_add(progress.done);
-        let made = (start..start.saturating_add(part)).map(|seed| kind.make(seed, release)).collect();
-        progress.tally.add(differential::compare(root, &differential::with_outcomes(root, release, made)?)?);
+        progress.tally.add(compare(start..start.saturating_add(part))?);
         progress.done += part;
         fs::write(&file, serde_json::to_vec(&progress)?)?;
         if cases > PART {
-            eprintln!("{} {} of {release}: {} differ", progress.done, kind.name(), progress.tally.failed);
+            eprintln!("{} {what}: {} differ", progress.done, progress.tally.failed);
         }
     }
     Ok(progress.tally)

@@ -6,6 +6,7 @@ mod expressions;
 mod functions;
 pub mod histories;
 mod literals;
+pub mod places;
 mod pools;
 pub mod requests;
 mod signatures;
