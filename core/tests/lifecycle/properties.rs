@@ -541,7 +541,7 @@ impl History {
         let mut changed = cluster.clone();
         let mut book = NodeCache::new(&cluster);
         let waiting: Vec<_> =
-            cluster.pods().iter().filter(|(_, pod)| is_waiting(cluster, pod)).map(|(key, _)| key.clone()).collect();
+            cluster.pods().iter().filter(|(_, pod)| is_waiting(&cluster, pod)).map(|(key, _)| key.clone()).collect();
         for key in waiting {
             let now = self.simulation.now();
             let limits = Limits::default();
