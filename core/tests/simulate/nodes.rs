@@ -404,8 +404,10 @@ fn devices_are_missed_before_a_claim_whose_devices_are_elsewhere() {
         "status: {{ allocation: {{ nodeSelector: {{ nodeSelectorTerms: [{term}] }}, devices: {{ results: [{result}] }} }} }}"
     );
     let claims = [claim("new", ""), claim("there", &status)].concat();
-    let pod =
-        pod("p", "  resourceClaims: [{ name: n, resourceClaimName: new }, { name: t, resourceClaimName: there }]");
+    let pod = pod(
+        "p",
+        "  resourceClaims: [{ name: one, resourceClaimName: new }, { name: other, resourceClaimName: there }]",
+    );
     let ran = run_with(&format!("{CLASS}{}{claims}{pod}", node("a", "")), Profile::of(Version::V1_37));
     let said = &ran.pod("p").reasons.last().unwrap().message;
     assert!(said.contains("1 cannot allocate all claims."), "{said}");
