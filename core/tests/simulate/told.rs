@@ -77,7 +77,7 @@ fn affinity_for_all_pods_rules_nodes_out_and_is_named() {
 fn filters_that_are_off_and_resources_that_are_ignored_rule_nothing_out() {
     let tainted = node("a", 4, "unschedulable: true, taints: [{ key: old, effect: NoSchedule }]");
     let off = |plugins: &[&str]| {
-        let names: Vec<String> = plugins.iter().map(|name| format!("{{ name: {name} }}")).collect();
+        let names: Vec<String> = plugins.iter().map(|name| format!("{{ name: '{name}' }}")).collect();
         told(&format!("plugins: {{ filter: {{ disabled: [{}] }} }}", names.join(", ")))
     };
     for (plugins, expected) in [
