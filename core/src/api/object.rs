@@ -133,7 +133,7 @@ kinds! {
     SchedulingWorkload(SchedulingWorkload) = "Workload" in "scheduling.k8s.io", true;
     /// A priority for Pods.
     PriorityClass(PriorityClass) = "PriorityClass" in "scheduling.k8s.io", false;
-    /// What a kube-scheduler is told; no object of an API server.
+    /// The configuration of a kube-scheduler; no object of an API server.
     SchedulerConfiguration(SchedulerConfiguration) = "KubeSchedulerConfiguration" in "kubescheduler.config.k8s.io", false;
     /// How many Pods may go at a time.
     PodDisruptionBudget(Bystander) = "PodDisruptionBudget" in "policy", true;

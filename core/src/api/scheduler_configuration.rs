@@ -1,4 +1,4 @@
-//! `kubescheduler.config.k8s.io/v1` KubeSchedulerConfiguration: which plugins a kube-scheduler runs, and what they are told.
+//! `kubescheduler.config.k8s.io/v1` KubeSchedulerConfiguration: which plugins a kube-scheduler runs, and their arguments.
 //!
 //! Source: `staging/src/k8s.io/kube-scheduler/config/v1`, `pkg/scheduler/apis/config/validation`.
 
@@ -58,7 +58,7 @@ api_struct! {
         "percentageOfNodesToScore" percentage_of_nodes_to_score: Option<i64>,
         /// What differs from the default plugins.
         "plugins" plugins: Plugins,
-        /// What plugins are told.
+        /// Arguments of plugins.
         "pluginConfig" plugin_config: Vec<PluginConfig>,
     }
 
@@ -116,7 +116,7 @@ api_struct! {
     closed PluginConfig {
         /// The plugin's name.
         "name" name: String,
-        /// What it is told, in a form of its own.
+        /// Its arguments, in a form of its own.
         "args" args: Value,
     }
 

@@ -190,7 +190,7 @@ impl Cluster {
         workloads: (String, String, String) => Workload;
         /// PriorityClasses by name.
         priority_classes: String => PriorityClass;
-        /// What kube-scheduler is told, if that is given.
+        /// The configuration of kube-scheduler, if it is given.
         scheduler_configurations: String => SchedulerConfiguration;
         /// PodDisruptionBudgets and volumes by kind, namespace and name.
         bystanders: (String, String, String) => Bystander;
@@ -514,12 +514,12 @@ impl Cluster {
         self.bystanders.range_from(&first).take_while(move |(key, _)| own(key)).map(|(_, service)| service)
     }
 
-    /// What kube-scheduler is told about the scheduler that a Pod names; `None` where nothing is told.
+    /// The profile of the scheduler that a Pod names; `None` without a configuration that has one.
     pub(crate) fn scheduler_profile(&self, pod: &Pod) -> Option<&SchedulerProfile> {
         self.scheduler_profiles().find(|profile| profile.name() == pod.scheduler())
     }
 
-    /// Whether kube-scheduler gives a Pod its node: its scheduler is one of those that it is told of, or the default one.
+    /// Whether kube-scheduler gives a Pod its node: the configuration has its scheduler, or without one it is the default scheduler.
     pub(crate) fn has_scheduler_of(&self, pod: &Pod) -> bool {
         match self.scheduler_profiles().next() {
             Some(_) => self.scheduler_profile(pod).is_some(),
@@ -527,7 +527,7 @@ impl Cluster {
         }
     }
 
-    /// The names of the schedulers that kube-scheduler is told of.
+    /// The names of the schedulers in the configuration.
     pub(crate) fn schedulers(&self) -> Vec<&str> {
         self.scheduler_profiles().map(SchedulerProfile::name).collect()
     }

@@ -70,7 +70,7 @@ fn finding(path: &str, what: &str, (count, object, detail): (u64, Option<ObjectR
     }
 }
 
-/// What kube-scheduler is told that nobody here looks at.
+/// Parts of kube-scheduler's configuration that nobody here looks at.
 fn about_configuration(configuration: &SchedulerConfiguration, notes: &mut Notes) {
     let object = || reference_of(KIND, "", NAME);
     if !configuration.extenders.is_empty() {

@@ -100,7 +100,7 @@ impl NodeCache {
         }
     }
 
-    /// Whether a Pod waits for a node from this scheduler, or from one of those that kube-scheduler is told of.
+    /// Whether a Pod waits for a node from this scheduler, or from one in kube-scheduler's configuration.
     pub fn serves(&self, cluster: &Cluster, pod: &Pod) -> bool {
         if self.scheduler == NAME { is_waiting(cluster, pod) } else { waits_for(pod, self.scheduler) }
     }

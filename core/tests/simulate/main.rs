@@ -11,6 +11,7 @@
 )]
 
 mod claims;
+mod configured;
 mod extended;
 mod needed;
 mod neighbours;
@@ -22,5 +23,4 @@ mod real;
 mod reasons;
 mod scored;
 mod support;
-mod told;
 mod workloads;

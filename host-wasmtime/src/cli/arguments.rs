@@ -157,7 +157,7 @@ pub(crate) struct EngineArguments {
     /// Which of the nodes that fit a Pod gets
     #[arg(long, value_enum, default_value_t = RankingChoice::First)]
     placement: RankingChoice,
-    /// What kube-scheduler is told: a KubeSchedulerConfiguration; implies `--placement scores`
+    /// The KubeSchedulerConfiguration of kube-scheduler; implies `--placement scores`
     #[arg(long, value_name = "FILE")]
     pub(crate) scheduler_config: Option<String>,
     /// Devices that one search may try before it gives up

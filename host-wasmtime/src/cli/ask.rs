@@ -93,7 +93,7 @@ pub(crate) fn cluster<'a>(
     Ok(Asked { door, input, taken, look, kubernetes: machine::kubernetes_in_mode(engine) })
 }
 
-/// All that `-f` and `--from-cluster` name, with the namespace of manifests that name none, and what kube-scheduler is told.
+/// All that `-f` and `--from-cluster` name, with the namespace of manifests that name none, and the configuration of kube-scheduler.
 ///
 /// # Errors
 ///
@@ -107,12 +107,12 @@ pub(crate) fn read(
     let mut input = gather(files, live, &READ)?;
     input.put_into(namespace.name());
     if let Some(path) = &engine.scheduler_config {
-        let told = load(std::slice::from_ref(path), live.network())?;
+        let configuration = load(std::slice::from_ref(path), live.network())?;
         let is_one = |document: &Document| document.written_reference().kind == scheduler_configuration::KIND;
-        if told.problems.is_empty() && !told.documents.iter().any(is_one) {
+        if configuration.problems.is_empty() && !configuration.documents.iter().any(is_one) {
             bail!("`{path}` holds no {}", scheduler_configuration::KIND);
         }
-        input.add(told);
+        input.add(configuration);
     }
     Ok(input)
 }

@@ -44,7 +44,7 @@ const ZONE: &str = "VolumeZone";
 
 const STRATEGIES: [&str; 3] = ["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"];
 
-/// What a plugin is told; the defaults where that is nothing. What cannot be read was reported when the file was.
+/// The arguments of a plugin; the defaults where there are none. What cannot be read was reported when the file was read.
 pub fn arguments<T: Json + Default>(profile: &SchedulerProfile, plugin: &str) -> T {
     let of_plugin = profile.plugin_config.iter().find(|config| config.name == plugin);
     let read = |config: &PluginConfig| T::read(bare(&config.args), &Path::ROOT, &mut Vec::new()).ok();

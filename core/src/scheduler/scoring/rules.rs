@@ -1,4 +1,4 @@
-//! How nodes are compared: weights of plugins, and what plugins are told.
+//! How nodes are compared: weights of plugins, and their arguments.
 
 use super::{MOST, Plugin};
 use crate::api::scheduler_configuration::{

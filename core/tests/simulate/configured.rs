@@ -8,7 +8,7 @@ use apportion_core::profile::{Profile, Ranking, Version};
 use crate::support::{Ran, run_with};
 
 /// One profile with these fields.
-fn told(fields: &str) -> String {
+fn profile(fields: &str) -> String {
     format!(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- {{ {fields} }}\n---\n"
     )
@@ -40,14 +40,14 @@ fn strategies_and_weights_decide_about_nodes() {
     let ratio = "pluginConfig: [{ name: NodeResourcesFit, args: { scoringStrategy: { type: RequestedToCapacityRatio, requestedToCapacityRatio: { shape: [{ utilization: 0, score: 0 }, { utilization: 100, score: 10 }] } } } }]";
     let off = "plugins: { score: { disabled: [{ name: NodeResourcesFit }] } }";
     for (fields, expected) in [("", "b"), (most, "a"), (ratio, "a"), (off, "a")] {
-        let (_, node) = placed(&format!("{}{rooms}{}", told(fields), pod("p", "")), "p");
+        let (_, node) = placed(&format!("{}{rooms}{}", profile(fields), pod("p", "")), "p");
         assert_eq!(node, expected, "{fields}");
     }
     let prefers = "affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions: [{ key: pool, operator: In, values: [of-a] }] } }] } }";
     let none = "plugins: { multiPoint: { disabled: [{ name: NodeAffinity }] } }";
     let heavy = "plugins: { score: { enabled: [{ name: NodeResourcesFit, weight: 100 }] } }";
     for (fields, expected) in [("", "a"), (none, "b"), (heavy, "b")] {
-        let (_, node) = placed(&format!("{}{rooms}{}", told(fields), pod("p", prefers)), "p");
+        let (_, node) = placed(&format!("{}{rooms}{}", profile(fields), pod("p", prefers)), "p");
         assert_eq!(node, expected, "{fields}");
     }
 }
@@ -60,8 +60,8 @@ fn affinity_for_all_pods_rules_nodes_out_and_is_named() {
             "pluginConfig: [{{ name: NodeAffinity, args: {{ addedAffinity: {{ requiredDuringSchedulingIgnoredDuringExecution: {{ nodeSelectorTerms: [{{ matchExpressions: [{{ key: pool, operator: In, values: [{pool}] }}] }}] }} }} }} }}]"
         )
     };
-    assert_eq!(placed(&format!("{}{rooms}{}", told(&added("of-a")), pod("p", "")), "p").1, "a");
-    let (ran, node) = placed(&format!("{}{rooms}{}", told(&added("of-c")), pod("p", "")), "p");
+    assert_eq!(placed(&format!("{}{rooms}{}", profile(&added("of-a")), pod("p", "")), "p").1, "a");
+    let (ran, node) = placed(&format!("{}{rooms}{}", profile(&added("of-c")), pod("p", "")), "p");
     assert_eq!(node, "");
     let reasons = &ran.pod("p").reasons;
     assert!(
@@ -70,7 +70,7 @@ fn affinity_for_all_pods_rules_nodes_out_and_is_named() {
     );
     // Both must hold: the Pod's own and that of all.
     let own = "affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: pool, operator: In, values: [of-b] }] }] } } }";
-    assert_eq!(placed(&format!("{}{rooms}{}", told(&added("of-a")), pod("p", own)), "p").1, "");
+    assert_eq!(placed(&format!("{}{rooms}{}", profile(&added("of-a")), pod("p", own)), "p").1, "");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn filters_that_are_off_and_resources_that_are_ignored_rule_nothing_out() {
     let tainted = node("a", 4, "unschedulable: true, taints: [{ key: old, effect: NoSchedule }]");
     let off = |plugins: &[&str]| {
         let names: Vec<String> = plugins.iter().map(|name| format!("{{ name: '{name}' }}")).collect();
-        told(&format!("plugins: {{ filter: {{ disabled: [{}] }} }}", names.join(", ")))
+        profile(&format!("plugins: {{ filter: {{ disabled: [{}] }} }}", names.join(", ")))
     };
     for (plugins, expected) in [
         (["TaintToleration"].as_slice(), ""),
@@ -91,7 +91,7 @@ fn filters_that_are_off_and_resources_that_are_ignored_rule_nothing_out() {
     let wants = "overhead: { other.example/thing: 1 }";
     let ignored = "pluginConfig: [{ name: NodeResourcesFit, args: { ignoredResourceGroups: [other.example] } }]";
     for (fields, expected) in [("", ""), (ignored, "a")] {
-        assert_eq!(placed(&format!("{}{}{}", told(fields), node("a", 4, ""), pod("p", wants)), "p").1, expected);
+        assert_eq!(placed(&format!("{}{}{}", profile(fields), node("a", 4, ""), pod("p", wants)), "p").1, expected);
     }
 }
 
@@ -101,20 +101,20 @@ fn constraints_for_pods_that_have_none_hold_for_pods_of_a_service() {
     let service = "apiVersion: v1\nkind: Service\nmetadata: { name: web, namespace: default }\nspec: { selector: { app: web }, ports: [{ port: 80 }] }\n---\n";
     let listed = "pluginConfig: [{ name: PodTopologySpread, args: { defaultingType: List, defaultConstraints: [{ maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule }] } }]";
     let world = format!("{rooms}{}{}", pod("first", "nodeName: b"), pod("p", ""));
-    assert_eq!(placed(&format!("{}{service}{world}", told(listed)), "p").1, "a");
-    assert_eq!(placed(&format!("{}{world}", told(listed)), "p").1, "b");
+    assert_eq!(placed(&format!("{}{service}{world}", profile(listed)), "p").1, "a");
+    assert_eq!(placed(&format!("{}{world}", profile(listed)), "p").1, "b");
 }
 
 #[test]
 fn a_scheduler_that_is_listed_has_pods_of_its_own() {
     let rooms = [node("a", 4, ""), node("b", 8, "")].concat();
     let most = "schedulerName: packer, pluginConfig: [{ name: NodeResourcesFit, args: { scoringStrategy: { type: MostAllocated } } }]";
-    let both = told("").replace("profiles:\n", &format!("profiles:\n- {{ {most} }}\n"));
+    let both = profile("").replace("profiles:\n", &format!("profiles:\n- {{ {most} }}\n"));
     let pods = [pod("p", "schedulerName: packer"), pod("q", "")].concat();
     let (ran, node) = placed(&format!("{both}{rooms}{pods}"), "p");
     assert_eq!((node.as_str(), ran.pod("q").node.as_deref()), ("a", Some("b")));
     // Only the schedulers that are listed run.
-    let (ran, node) = placed(&format!("{}{rooms}{}", told(most), pod("q", "")), "q");
+    let (ran, node) = placed(&format!("{}{rooms}{}", profile(most), pod("q", "")), "q");
     assert_eq!(node, "");
     assert_eq!(ran.pod("q").reasons[0].code, Code::RunNotModelled);
     assert!(ran.pod("q").reasons[0].message.contains("no scheduler `default-scheduler`"));
@@ -126,7 +126,7 @@ fn without_default_preemption_nobody_goes() {
     let high = pod("high", "priority: 9");
     let off = "plugins: { postFilter: { disabled: [{ name: DefaultPreemption }] } }";
     for (fields, expected) in [("", "a"), (off, "")] {
-        let (_, node) = placed(&format!("{}{}{low}{high}", told(fields), node("a", 4, "")), "high");
+        let (_, node) = placed(&format!("{}{}{low}{high}", profile(fields), node("a", 4, "")), "high");
         assert_eq!(node, expected, "{fields}");
     }
 }
@@ -167,7 +167,7 @@ fn what_kube_scheduler_would_not_start_with_is_found_with_its_place() {
         ("plugins: { scores: {} }", "profiles[0].plugins.scores", "unknown field", Severity::Error),
         ("percentageOfNodesToScore: 200", "profiles[0].percentageOfNodesToScore", "from 0 to 100", Severity::Error),
     ] {
-        let reading = apportion_yaml::read(told(fields).as_bytes(), &apportion_yaml::Limits::default());
+        let reading = apportion_yaml::read(profile(fields).as_bytes(), &apportion_yaml::Limits::default());
         let text = reading.documents[0].value.to_string();
         let findings = Engine::new(Profile::default(), Limits::default()).apply([text.as_str()]).remove(0);
         let found = findings.iter().find(|finding| finding.path == path);
