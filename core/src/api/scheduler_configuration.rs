@@ -4,9 +4,11 @@
 
 mod check;
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-pub use check::{PLUGINS, arguments};
+pub use check::{PLUGINS, POINTS, arguments};
 
 use super::meta::ObjectMeta;
 use super::pod::{NodeAffinity, TopologySpreadConstraint};
@@ -56,44 +58,10 @@ api_struct! {
         "schedulerName" scheduler_name: String,
         /// How many of the nodes that fit are compared, in percent.
         "percentageOfNodesToScore" percentage_of_nodes_to_score: Option<i64>,
-        /// What differs from the default plugins.
-        "plugins" plugins: Plugins,
+        /// What differs from the default plugins, by the point of [`POINTS`].
+        "plugins" plugins: BTreeMap<String, PluginSet>,
         /// Arguments of plugins.
         "pluginConfig" plugin_config: Vec<PluginConfig>,
-    }
-
-    /// `Plugins`: what differs from the default plugins, at one point or at all.
-    closed Plugins {
-        /// Before a Pod may wait.
-        "preEnqueue" pre_enqueue: PluginSet,
-        /// The order of waiting.
-        "queueSort" queue_sort: PluginSet,
-        /// Before nodes are filtered.
-        "preFilter" pre_filter: PluginSet,
-        /// Which nodes fit.
-        "filter" filter: PluginSet,
-        /// Where no node fits.
-        "postFilter" post_filter: PluginSet,
-        /// Before nodes are compared.
-        "preScore" pre_score: PluginSet,
-        /// How good nodes are.
-        "score" score: PluginSet,
-        /// When a node was chosen.
-        "reserve" reserve: PluginSet,
-        /// Whether the Pod waits.
-        "permit" permit: PluginSet,
-        /// Before it gets the node.
-        "preBind" pre_bind: PluginSet,
-        /// How it gets the node.
-        "bind" bind: PluginSet,
-        /// After it got the node.
-        "postBind" post_bind: PluginSet,
-        /// Which sets of nodes a group may have (1.36 and later).
-        "placementGenerate" placement_generate: PluginSet,
-        /// How good these are.
-        "placementScore" placement_score: PluginSet,
-        /// All points at which a plugin does something.
-        "multiPoint" multi_point: PluginSet,
     }
 
     /// `PluginSet`.
@@ -188,29 +156,5 @@ api_struct! {
         "hardPodAffinityWeight" hard_pod_affinity_weight: Option<i64>,
         /// Whether preferred terms of placed Pods count only for Pods that have such terms themselves.
         "ignorePreferredTermsOfExistingPods" ignores_preferred_terms: bool,
-    }
-
-    /// `DefaultPreemptionArgs`.
-    closed DefaultPreemptionArgs {
-        /// How many nodes are looked at for victims, in percent.
-        "minCandidateNodesPercentage" min_candidate_nodes_percentage: Option<i64>,
-        /// The least number of them.
-        "minCandidateNodesAbsolute" min_candidate_nodes_absolute: Option<i64>,
-    }
-
-    /// `VolumeBindingArgs`.
-    closed VolumeBindingArgs {
-        /// How long a volume may take.
-        "bindTimeoutSeconds" bind_timeout_seconds: Option<i64>,
-        /// Scores by utilization.
-        "shape" shape: Vec<UtilizationShapePoint>,
-    }
-
-    /// `DynamicResourcesArgs`.
-    closed DynamicResourcesArgs {
-        /// How long the search on one node may take.
-        "filterTimeout" filter_timeout: Option<String>,
-        /// How long drivers may take.
-        "bindingTimeout" binding_timeout: Option<String>,
     }
 }

@@ -83,8 +83,8 @@ fn about_configuration(configuration: &SchedulerConfiguration, notes: &mut Notes
         notes.add("percentageOfNodesToScore", "comparing only some of the nodes", object, detail);
     }
     for profile in &configuration.profiles {
-        let plugins = &profile.plugins;
-        let mut off = [&plugins.multi_point, &plugins.filter].into_iter().flat_map(|set| &set.disabled);
+        let sets = ["multiPoint", "filter"].into_iter().filter_map(|point| profile.plugins.get(point));
+        let mut off = sets.flat_map(|set| &set.disabled);
         if off.any(|entry| entry.name == "DynamicResources") {
             let detail = || "claims still decide about nodes".to_owned();
             notes.add("profiles", "a scheduler without `DynamicResources`", object, detail);

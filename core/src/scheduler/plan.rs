@@ -69,17 +69,19 @@ impl Plan {
     }
 
     fn of_profile(profile: &SchedulerProfile, version: Version) -> Self {
-        let plugins = &profile.plugins;
+        let none = PluginSet::default();
+        let at = |point: &str| profile.plugins.get(point).unwrap_or(&none);
+        let (all, score, filter) = (at("multiPoint"), at("score"), at("filter"));
         let runs = |plugin: &str, point: &PluginSet| {
             let is_off = |set: &PluginSet| set.disabled.iter().any(|entry| entry.name == plugin || entry.name == "*");
             let is_on = |set: &PluginSet| set.enabled.iter().any(|entry| entry.name == plugin);
-            is_on(point) || (!is_off(point) && (is_on(&plugins.multi_point) || !is_off(&plugins.multi_point)))
+            is_on(point) || (!is_off(point) && (is_on(all) || !is_off(all)))
         };
         let weight = |plugin: Plugin| {
-            if !runs(plugin.name(), &plugins.score) {
+            if !runs(plugin.name(), score) {
                 return 0;
             }
-            let mut sets = [&plugins.score, &plugins.multi_point].into_iter().flat_map(|set| &set.enabled);
+            let mut sets = [score, all].into_iter().flat_map(|set| &set.enabled);
             match sets.find(|entry| entry.name == plugin.name()) {
                 Some(entry) if plugin.weight(version) > 0 => entry.weight.max(1),
                 _ => plugin.weight(version),
@@ -95,11 +97,11 @@ impl Plan {
         let has_own_spread = spread.defaulting_type == "List";
         Self {
             rules: Arc::new(if has_own_spread { rules.with_own_spread() } else { rules }),
-            unused: FILTERS.into_iter().filter(|plugin| !runs(plugin, &plugins.filter)).collect(),
+            unused: FILTERS.into_iter().filter(|plugin| !runs(plugin, filter)).collect(),
             added: added.added_affinity,
             ignored: (fit.ignored_resources, fit.ignored_resource_groups),
             spread: has_own_spread.then_some(spread.default_constraints),
-            preempts: runs("DefaultPreemption", &plugins.post_filter),
+            preempts: runs("DefaultPreemption", at("postFilter")),
         }
     }
 

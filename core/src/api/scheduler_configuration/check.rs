@@ -3,10 +3,9 @@
 use serde_json::Value;
 
 use super::{
-    DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs, NodeAffinityArgs,
-    NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, PluginConfig, PluginEntry, PluginSet, Plugins,
-    PodTopologySpreadArgs, ResourceSpec, SchedulerConfiguration, SchedulerProfile, UtilizationShapePoint,
-    VolumeBindingArgs,
+    InterPodAffinityArgs, NodeAffinityArgs, NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, PluginConfig,
+    PluginEntry, PluginSet, PodTopologySpreadArgs, ResourceSpec, SchedulerConfiguration, SchedulerProfile,
+    UtilizationShapePoint,
 };
 use crate::api::pod::DEFAULT_SCHEDULER;
 use crate::api::read::{Json, Path};
@@ -37,6 +36,25 @@ pub const PLUGINS: [&str; 22] = [
     "TopologyPlacementGenerator",
     "VolumeBinding",
     "VolumeRestrictions",
+];
+
+/// The points at which plugins can be switched on and off; `multiPoint` is all of them.
+pub const POINTS: [&str; 15] = [
+    "preEnqueue",
+    "queueSort",
+    "preFilter",
+    "filter",
+    "postFilter",
+    "preScore",
+    "score",
+    "reserve",
+    "permit",
+    "preBind",
+    "bind",
+    "postBind",
+    "placementGenerate",
+    "placementScore",
+    "multiPoint",
 ];
 
 /// The plugin that was taken into others.
@@ -74,7 +92,15 @@ impl SchedulerConfiguration {
             }
             names.push(name);
             percentage(profile.percentage_of_nodes_to_score, &at.field("percentageOfNodesToScore"), findings);
-            profile.plugins.check(&at.field("plugins"), findings);
+            let plugins = at.field("plugins");
+            for (point, PluginSet { enabled, disabled, .. }) in &profile.plugins {
+                let at = plugins.field(point);
+                if !POINTS.contains(&point.as_str()) {
+                    findings.push(unknown(point, &at));
+                }
+                check_entries(enabled, false, &at.field("enabled"), findings);
+                check_entries(disabled, true, &at.field("disabled"), findings);
+            }
             profile.check_arguments(&at.field("pluginConfig"), findings);
         }
         percentage(self.percentage_of_nodes_to_score, &Path::ROOT.field("percentageOfNodesToScore"), findings);
@@ -139,9 +165,11 @@ impl PluginConfig {
                     .and_then(|args| args.hard_pod_affinity_weight);
                 percentage(weight, &at.field("hardPodAffinityWeight"), findings);
             }
-            "DefaultPreemption" => drop(read::<DefaultPreemptionArgs>(&self.args, at, findings)),
-            "VolumeBinding" => drop(read::<VolumeBindingArgs>(&self.args, at, findings)),
-            "DynamicResources" => drop(read::<DynamicResourcesArgs>(&self.args, at, findings)),
+            "DefaultPreemption" => {
+                only(&self.args, &["minCandidateNodesPercentage", "minCandidateNodesAbsolute"], at, findings);
+            }
+            "VolumeBinding" => only(&self.args, &["bindTimeoutSeconds", "shape"], at, findings),
+            "DynamicResources" => only(&self.args, &["filterTimeout", "bindingTimeout"], at, findings),
             _ => {}
         }
     }
@@ -180,38 +208,6 @@ impl PodTopologySpreadArgs {
     }
 }
 
-impl Plugins {
-    fn check(&self, at: &Path<'_>, findings: &mut Vec<Finding>) {
-        for (point, set) in self.points() {
-            let at = at.field(point);
-            let PluginSet { enabled, disabled, .. } = set;
-            check_entries(enabled, false, &at.field("enabled"), findings);
-            check_entries(disabled, true, &at.field("disabled"), findings);
-        }
-    }
-
-    /// The points with their names.
-    fn points(&self) -> [(&'static str, &PluginSet); 15] {
-        [
-            ("preEnqueue", &self.pre_enqueue),
-            ("queueSort", &self.queue_sort),
-            ("preFilter", &self.pre_filter),
-            ("filter", &self.filter),
-            ("postFilter", &self.post_filter),
-            ("preScore", &self.pre_score),
-            ("score", &self.score),
-            ("reserve", &self.reserve),
-            ("permit", &self.permit),
-            ("preBind", &self.pre_bind),
-            ("bind", &self.bind),
-            ("postBind", &self.post_bind),
-            ("placementGenerate", &self.placement_generate),
-            ("placementScore", &self.placement_score),
-            ("multiPoint", &self.multi_point),
-        ]
-    }
-}
-
 fn check_entries(entries: &[PluginEntry], allows_all: bool, list: &Path<'_>, findings: &mut Vec<Finding>) {
     for (index, entry) in entries.iter().enumerate() {
         let at = list.index(index);
@@ -242,6 +238,17 @@ fn check_name(name: &str, at: &Path<'_>, findings: &mut Vec<Finding>) {
 
 fn read<T: Json>(args: &Value, at: &Path<'_>, findings: &mut Vec<Finding>) -> Option<T> {
     T::read(bare(args), at, findings).ok()
+}
+
+/// Reports arguments of a plugin that does nothing with them here, where it has no such arguments.
+fn only(args: &Value, known: &[&str], at: &Path<'_>, findings: &mut Vec<Finding>) {
+    let names = bare(args).as_object().map(|fields| fields.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
+    let unknown_ones = names.iter().filter(|name| !known.contains(&name.as_str()));
+    findings.extend(unknown_ones.map(|name| unknown(name, &at.field(name))));
+}
+
+fn unknown(name: &str, at: &Path<'_>) -> Finding {
+    Finding::new(Code::ReadUnknownField, at, format!("unknown field `{name}`"))
 }
 
 fn weights(resources: &[ResourceSpec], list: &Path<'_>, findings: &mut Vec<Finding>) {
