@@ -69,7 +69,7 @@ for (const [kind, listed] of Object.entries(lists)) {
     const after = session.followedBy(edited);
     expect(after.reading.parts.filter((part) => !session.reading.parts.includes(part))).toHaveLength(1);
     expect(told(after)).toEqual(told(new Session(edited)));
-    // What is not closed is told where it stands, and the other items are still there.
+    // An item that is not closed is named with its place, and the other items are still there.
     const at = text.indexOf("more-7") + "more-7".length;
     const broken = new Reading(`${text.slice(0, at)}": [${text.slice(at)}`, after.reading);
     const [problem] = broken.problems;

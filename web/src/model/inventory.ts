@@ -69,7 +69,7 @@ export interface Stored {
   value: unknown;
 }
 
-/** Takes the newest generation of each pool. Whoever has the text fills in where devices stand. */
+/** Takes the newest generation of each pool. The owner of the text fills in where devices stand. */
 export function inventory(stored: readonly Stored[]): Inventory {
   const pools = new Map<string, { pool: PoolEntry; generation: bigint; slices: number; expected: number }>();
   const found: Inventory = { isBroken: false, pools: [], nodes: [], classes: [], selectors: [], wanted: [], served: [], podGroups: {} };

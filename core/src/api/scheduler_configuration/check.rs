@@ -1,5 +1,7 @@
 //! What kube-scheduler would not start with, and what is not known.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{
@@ -83,14 +85,13 @@ impl SchedulerConfiguration {
     /// Reports what kube-scheduler would not start with, and plugins that it does not have.
     pub(in crate::api) fn check(&self, findings: &mut Vec<Finding>) {
         let list = Path::ROOT.field("profiles");
-        let mut names: Vec<&str> = Vec::new();
+        let mut names = BTreeSet::new();
         for (index, profile) in self.profiles.iter().enumerate() {
             let at = list.index(index);
             let name = profile.name();
-            if names.contains(&name) {
+            if !names.insert(name) {
                 findings.push(wrong(&at.field("schedulerName"), format!("two profiles are of scheduler `{name}`")));
             }
-            names.push(name);
             percentage(profile.percentage_of_nodes_to_score, &at.field("percentageOfNodesToScore"), findings);
             let plugins = at.field("plugins");
             for (point, PluginSet { enabled, disabled, .. }) in &profile.plugins {
@@ -114,9 +115,10 @@ impl SchedulerProfile {
     }
 
     fn check_arguments(&self, list: &Path<'_>, findings: &mut Vec<Finding>) {
+        let mut names = BTreeSet::new();
         for (index, config) in self.plugin_config.iter().enumerate() {
             let at = list.index(index);
-            if self.plugin_config.iter().take(index).any(|other| other.name == config.name) {
+            if !names.insert(&config.name) {
                 findings.push(wrong(&at.field("name"), format!("plugin `{}` has arguments already", config.name)));
             }
             check_name(&config.name, &at.field("name"), findings);
@@ -209,12 +211,13 @@ impl PodTopologySpreadArgs {
 }
 
 fn check_entries(entries: &[PluginEntry], allows_all: bool, list: &Path<'_>, findings: &mut Vec<Finding>) {
+    let mut names = BTreeSet::new();
     for (index, entry) in entries.iter().enumerate() {
         let at = list.index(index);
         if !(allows_all && entry.name == "*") {
             check_name(&entry.name, &at.field("name"), findings);
         }
-        if entries.iter().take(index).any(|other| other.name == entry.name) {
+        if !names.insert(&entry.name) {
             findings.push(wrong(&at.field("name"), format!("plugin `{}` is listed twice", entry.name)));
         }
         if entry.weight < 0 {
