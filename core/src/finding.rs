@@ -229,11 +229,11 @@ codes! {
     ReadRepeatedObject = "read/repeated-object", Warning,
         "The input holds an object of this kind, namespace and name twice. As with kubectl, the later one replaces the earlier. Often a file is a variant of another and not meant to be used together with it.";
     ClusterMissingApi = "cluster/missing-api", Warning,
-        "The API server does not serve this kind in a version that is understood. Its objects are taken to be none. The feature that the kind belongs to may be off, or the cluster may be too old or too new.";
+        "The API server does not serve this kind in a supported version. The answer assumes that there are no such objects. The feature that the kind belongs to may be off, or the cluster may be too old or too new.";
     ClusterForbidden = "cluster/forbidden", Warning,
-        "You may not list objects of this kind. The answer is given as if there were none, and so may be wrong. Ask for the role that `--print-rbac` prints.";
+        "You may not list objects of this kind. The answer assumes that there are none, and may be wrong. Ask for the role that `--print-rbac` prints.";
     ConvertWrittenAnew = "convert/written-anew", Info,
-        "The object was changed, and its layout (JSON, flow style, anchors) did not allow to change it in place. Its comments are lost.";
+        "The object could not be changed in place because of its layout (JSON, flow style, anchors). It was rewritten, and its comments are lost.";
     ReadTooDeep = "read/too-deep", Error,
         "The document nests deeper than the limit and was not read further.";
     ReadBadScript = "read/bad-script", Error,
@@ -245,19 +245,19 @@ codes! {
     BatchUnreadable = "batch/unreadable", Error,
         "A line of a batch is not text, or a file or folder with a cluster cannot be read. The other lines are answered.";
     RunNodesInferred = "run/nodes-inferred", Info,
-        "No Node object was given, so the nodes were taken from what slices and Pods say about nodes. Inferred nodes have no taints, any amount of CPU and memory, and only the labels that slices speak of.";
+        "There is no Node object, so nodes are inferred from slices and Pods. Inferred nodes have no taints, unlimited CPU and memory, and only the labels that slices name.";
     RunUnknownNodes = "run/unknown-nodes", Warning,
-        "Slices name nodes for which no Node object was given although other nodes were. Devices of these nodes are out of reach.";
+        "Slices name nodes that are missing among the Node objects. Devices of these nodes cannot be used.";
     RunLabelsAssumed = "run/labels-assumed", Info,
-        "A Pod asks for node labels, but the nodes were inferred and their labels are not known. The nodes are taken to have them.";
+        "A Pod asks for node labels, but inferred nodes have no known labels. The nodes are assumed to have the labels.";
     RunReplicasCapped = "run/replicas-capped", Info,
-        "Not all Pods of a workload are shown: numbers are kept small, and a Job runs only so many Pods at a time.";
+        "Not all Pods of a workload are simulated: each workload gets only a few, and a Job runs at most `parallelism` Pods at a time.";
     RunSuspended = "run/suspended", Info,
         "A suspended workload makes no Pods until it is resumed. Workloads in a queue of Kueue are shown as if they had been admitted.";
     RunNotModelled = "run/not-modelled", Info,
         "The Pod uses something that kube-scheduler takes into account and this run does not, so the Pod may land elsewhere or stay Pending.";
     RunNotExpanded = "run/not-expanded", Info,
-        "A workload of a kind that is not known. Its Pods are made where Pod templates and numbers are found in its spec; here they are not.";
+        "A workload of an unknown kind. Pods are made only if its spec has a Pod template and a number of Pods, and none was found here.";
     RunRefused = "run/refused", Error,
         "The API server would not take the object. It is left out.";
     RunPreempted = "run/preempted", Warning,
@@ -265,7 +265,7 @@ codes! {
     RunFinished = "run/finished", Info,
         "The Pod has succeeded or failed. It needs no node and no devices any more, and its reservations are gone.";
     RunSchedulingGated = "run/scheduling-gated", Warning,
-        "The Pod has `schedulingGates`. It is not looked at by the scheduler until whoever set them has removed all of them.";
+        "The Pod has `schedulingGates`. The scheduler ignores the Pod until all gates are removed. The controllers that set them remove them.";
     RunMissingTemplate = "run/missing-template", Error,
         "A Pod names a claim template that does not exist. It stays Pending, and the claim is made as soon as there is one.";
     RunMissingClaim = "run/missing-claim", Error,
@@ -287,7 +287,7 @@ codes! {
     RunClaimNotMade = "run/claim-not-made", Error,
         "A claim is to be made from a template and was not made yet. The controller that makes claims does not run, waits, or was refused; its Events say why.";
     RunGroupWaits = "run/group-waits", Error,
-        "A Pod would find a place, but it waits: for its PodGroup to appear, for other Pods of its gang, or because the gang does not fit as a whole. Then none of its Pods is placed.";
+        "The Pod fits but waits, because its PodGroup does not exist, its gang lacks Pods, or the gang does not fit as a whole. No Pod of a waiting gang is placed.";
     RunWaits = "run/waits", Info,
         "A Pod would find a place now and was not placed yet: the scheduler does not run, or pauses before it tries the Pod again.";
     RunNodeUnsuitable = "run/node-unsuitable", Error,
@@ -311,27 +311,27 @@ codes! {
     RunReservationsFull = "run/reservations-full", Error,
         "A claim can be reserved for at most 256 consumers.";
     RunNotAllocated = "run/not-allocated", Error,
-        "The Pod was given a node without the scheduler, and a claim of it is not allocated. Nobody allocates it for such a Pod, and the kubelet refuses to start it.";
+        "The Pod has a node in `spec.nodeName`, so the scheduler does not allocate its claims. The kubelet refuses to start it.";
     RunNotGiven = "run/not-given", Warning,
-        "The input is a dump of a cluster, and it holds no object of a kind that others refer to. Nothing is known about those objects. The hint has the command that brings them.";
+        "The input is a dump that lacks a kind which its objects refer to. The hint has the command that lists this kind.";
     RunNotStarted = "run/not-started", Error,
         "The Pod has a node, but the kubelet does not start it: the node does not exist, or the Pod may not use one of its claims.";
     RunBindingConditions = "run/binding-conditions", Error,
-        "The Pod has a node and devices in view, but is bound only once the driver reports that the devices are ready. A driver that does not report within ten minutes loses the Pod.";
+        "A node and devices are chosen for the Pod. It is bound once the driver reports that the devices are ready. After ten minutes without a report the Pod is scheduled again.";
     RunGroupMissing = "run/group-missing", Error,
         "A Pod says that it is part of a PodGroup that does not exist. The scheduler waits for the PodGroup before it looks at the Pod.";
     RunGroupShort = "run/group-short", Error,
-        "A PodGroup whose Pods are scheduled together or not at all has fewer Pods, or fewer Pods that find a place, than it needs at once.";
+        "A gang has fewer Pods than `minCount`, or fewer of its Pods fit.";
     RunSchedulerMessage = "run/scheduler-message", Info,
         "What kube-scheduler would write into the Pod's condition and events.";
     ExplainCutOff = "explain/cut-off", Info,
-        "Trying out what would help took more steps than one explanation may. What is said holds; there may be more that helps, or less that suffices.";
+        "The search for changes reached its step limit. The listed changes help; others, or smaller ones, may help as well.";
     AllocFeatureOff = "alloc/feature-off", Error,
         "The claim uses a feature that is off in the stated Kubernetes. The scheduler refuses the Pod as long as the feature gate is off.";
     AllocReferenceDiffers = "alloc/reference-differs", Warning,
         "The scheduler of the stated Kubernetes version has a known defect that changes this decision. The answer given is the correct one; mode `reference` gives the version's own.";
     AllocReferenceUnknown = "alloc/reference-unknown", Info,
-        "Known defects of the stated version's scheduler can show in this question, and playing them took more steps than such a comparison may. The answer is the correct one; whether that scheduler gives it is not known.";
+        "Known defects of the stated version's scheduler may change this answer. The comparison reached its step limit. The answer is correct; the scheduler may give another one.";
     AllocEmptySelector = "alloc/empty-selector", Error,
         "A selector without a CEL expression. It may come from a newer API; the scheduler refuses the Pod rather than ignoring it.";
     AllocNoClassName = "alloc/no-class-name", Error,
@@ -341,7 +341,7 @@ codes! {
     AllocUnknownMode = "alloc/unknown-mode", Error,
         "An allocation mode other than `ExactCount` and `All`. A newer Kubernetes may know it; this one refuses the Pod.";
     AllocIncompletePool = "alloc/incomplete-pool", Error,
-        "A request for all devices cannot be answered while a pool of the node is being updated: not all slices of the newest generation are published yet. It concerns every pool of the node, whatever its driver. Usually it passes by itself; otherwise `resourceSliceCount` is wrong.";
+        "A request for all devices cannot be answered while a pool of the node is being updated: not all slices of the newest generation are published yet. Pools of all drivers on the node count. Wait until the update is complete; if it never is, `resourceSliceCount` is wrong.";
     AllocInvalidPool = "alloc/invalid-pool", Error,
         "A pool whose slices contradict each other: a device or counter set is published twice, or a device draws from a counter that does not exist. Its devices are not given out until the driver publishes it again.";
     AllocTooManyDevices = "alloc/too-many-devices", Error,
@@ -355,7 +355,7 @@ codes! {
     AllocSelectorRuntime = "alloc/selector-runtime", Error,
         "A CEL expression that failed on a device, for instance because it reads an attribute that the device does not have. It stops the Pod, even if other devices would fit. Test for the attribute first (`has(...)`, `.?`, `orValue`).";
     AllocCapacity = "alloc/capacity", Error,
-        "What a request asks of a device's capacities cannot be computed: rounded to the steps of the device it does not fit into 64 bits, or it is negative. From Kubernetes 1.37 on that stops the Pod, even if other devices would fit; before, such a device was passed over.";
+        "The requested capacity cannot be computed: it is negative, or exceeds 64 bits once rounded up to the device's step. From Kubernetes 1.37 on the Pod then stays Pending, even if other devices fit. Earlier versions skip the device.";
     AllocBadNodeSelector = "alloc/bad-node-selector", Error,
         "A slice or device with a node selector that cannot be read. It stops every Pod that asks for devices on a node that the slice may concern.";
     AllocNodeSelectorTerms = "alloc/node-selector-terms", Error,
@@ -383,7 +383,7 @@ codes! {
     ValidateSelector = "validate/selector", Error,
         "A CEL expression that does not compile, or whose result cannot be a boolean. The API server refuses the object.";
     ValidateSelectorCost = "validate/selector-cost", Error,
-        "A CEL expression that may cost more than the limit of 1000000 units, by the API server's worst-case estimate. Loops over attributes and repeated text searches are what costs.";
+        "A CEL expression that may cost more than the limit of 1000000 units, by the API server's worst-case estimate. Loops over attributes and repeated text searches are expensive.";
     ValidateCrash = "validate/crash", Error,
         "The validation code of the stated Kubernetes stops with a crash on this value, so the request fails without a reason.";
     ValidateDroppedField = "validate/dropped-field", Warning,
@@ -393,7 +393,7 @@ codes! {
     ValidateProposed = "validate/proposed-field", Warning,
         "A field of a proposal (KEP-5729 or KEP-5978) that no released Kubernetes has. It is understood here; an API server drops it or refuses the object.";
     ValidateTooManyFindings = "validate/too-many-findings", Info,
-        "So much is wrong with one object that not all of it is told. Correct what is told first.";
+        "The object has more errors than are listed. Correct the listed ones first.";
     ValidateTooLarge = "validate/too-large", Error,
         "The API server refuses requests of more than 3 MiB, whatever is in them. Nothing else is said about the object; split it.";
     ValidateUppercase = "validate/uppercase-driver", Warning,
@@ -413,7 +413,7 @@ codes! {
     LinkUnknownClass = "link/unknown-class", Warning,
         "A request names a device class that is not among the objects given. A Pod that needs it stays Pending until the class exists.";
     LinkUnknownTemplate = "link/unknown-template", Warning,
-        "A claim template that is not among the objects given, in the namespace of the object that names it. The claim is made as soon as there is one.";
+        "The named claim template is missing in the namespace of the object. The claim is made once the template exists.";
     LinkUnknownClaim = "link/unknown-claim", Warning,
         "A claim that is not among the objects given, in the namespace of the object that names it. The Pod stays Pending until somebody makes it.";
     LinkUnknownRequest = "link/unknown-request", Warning,
@@ -427,7 +427,7 @@ codes! {
     LinkUnknownGroupTemplate = "link/unknown-group-template", Warning,
         "A PodGroup comes from a template that its Workload does not have. The API server refuses such a PodGroup.";
     LinkNearGroupClaim = "link/near-group-claim", Warning,
-        "A claim of a Pod is nearly one of its PodGroup. Only a claim with the same name and the same source is shared by the group; any difference makes it the Pod's own.";
+        "A claim entry of a Pod almost equals one of its PodGroup. The group's claim is shared only if name and source are equal; otherwise the Pod gets its own.";
     LinkPoolDisagrees = "link/pool-disagrees", Warning,
         "Slices of one pool contradict each other: in their number, or because a device or counter set is published twice. Devices of such a pool are not given out, or requests for all devices are refused.";
     LinkPoolIncomplete = "link/pool-incomplete", Warning,
@@ -441,7 +441,7 @@ codes! {
     LinkNoNamespace = "link/no-namespace", Warning,
         "A ClusterResourceClaimTemplate of `apportion.dev`, or one of its targets, selects no namespace among the objects given, so that no copy is made. A selector skips system namespaces, whose names begin with `kube-`: only their names select them.";
     LinkCopyConflict = "link/copy-conflict", Warning,
-        "In one namespace two templates of one name are wanted: copies of two sources, or a copy and a template that somebody else made. Of two sources the older one is copied. What somebody else made stays, unless `conflictPolicy` says otherwise.";
+        "Two templates in one namespace would have the same name: copies of two sources, or a copy and a user's template. The older source wins. A user's template stays, unless `conflictPolicy` allows its adoption.";
     CheckDeviceHeldTwice = "check/device-held-twice", Error,
         "Two claims have the same device, or the same share of one. Their Pods may disturb each other. Somebody wrote an allocation beside the scheduler, or two schedulers run.";
     CheckDeviceGone = "check/device-gone", Warning,
@@ -449,13 +449,13 @@ codes! {
     CheckCapacityOverdrawn = "check/capacity-overdrawn", Error,
         "The shares of a device take more of a capacity than the device has. The driver may have made the device smaller while it was in use.";
     CheckCounterOverdrawn = "check/counter-overdrawn", Error,
-        "The devices of a pool that are allocated draw more from a counter than there is: they cannot all exist at once. The driver may have made its pool smaller while devices were in use.";
+        "The allocated devices of a pool consume more of a counter than it has: they cannot all exist at once. The driver may have made its pool smaller while devices were in use.";
     CheckConsumerGone = "check/consumer-gone", Error,
         "A claim is reserved for a Pod or PodGroup that does not exist. Until the entry goes, the claim keeps its devices.";
     CheckConsumerEnded = "check/consumer-ended", Warning,
         "A claim is reserved for a Pod that has run to its end. The entry goes by itself when the claim controller gets to it.";
     CheckIdleDevices = "check/idle-devices", Warning,
-        "A claim has devices and nobody uses it or waits to. The devices are out of reach for others.";
+        "A claim holds devices, but no Pod uses it or waits for it. No other claim can use the devices.";
     CheckOwnerGone = "check/owner-gone", Warning,
         "A claim was made for a Pod or PodGroup that does not exist any more. The garbage collector should have deleted it.";
     CheckClaimUnrecorded = "check/claim-unrecorded", Warning,
@@ -475,9 +475,9 @@ codes! {
     CheckDevicesLost = "check/devices-lost", Error,
         "A claim lost devices, or a Pod its reservation of them, while that Pod was on its node and had not ended. Another Pod may be given the same devices.";
     CheckTemplateLost = "check/template-lost", Warning,
-        "A claim template was deleted that a user made and that has the name of copies of a cluster-wide template. A user who makes room for the copy does that; template-sync never does.";
+        "A user's claim template was deleted. It had the name of copies of a cluster-wide template. Users may delete it to make room for the copy; template-sync must not.";
     CheckUnsettled = "check/unsettled", Error,
-        "A controller that starts now would write something although the cluster is said to have settled: what it left is not what it wants.";
+        "The cluster counts as settled, but a controller that starts now would write something.";
     SecurityAdminNamespace = "security/admin-namespace", Warning,
         "The namespace allows admin access: whoever may create claims or Pods in it can use devices that are allocated to others.";
     SecurityNamespaceLabels = "security/namespace-labels", Warning,

@@ -230,7 +230,7 @@ pub enum Mode {
     Reference,
 }
 
-/// Which of the nodes that fit a Pod gets.
+/// Which node a Pod gets, of those that fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename_all = "lowercase"))]
 pub enum Ranking {
@@ -252,7 +252,7 @@ pub struct Profile {
     pub features: Features,
     /// Whether its defects are reproduced.
     pub mode: Mode,
-    /// Which of the nodes that fit a Pod gets.
+    /// Which node a Pod gets, of those that fit.
     pub placement: Ranking,
 }
 

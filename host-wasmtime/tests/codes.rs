@@ -46,11 +46,31 @@ fn problem(code: &Value) -> Option<String> {
     }
 }
 
-#[test]
-fn every_example_shows_its_code_and_the_way_out_takes_it_away() {
+fn codes() -> Vec<Value> {
     let output = Command::new(env!("CARGO_BIN_EXE_apportion")).args(["explain", "-o", "json"]).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let codes = document["codes"].as_array().unwrap();
+    document["codes"].as_array().unwrap().clone()
+}
+
+#[test]
+fn the_pages_that_rules_name_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let codes = codes();
+    let rules = codes.iter().map(|code| code["rule"].as_str().unwrap());
+    let mut pages = 0;
+    for rule in rules.filter(|rule| rule.starts_with("docs/")) {
+        let page = rule.split([' ', ',']).next().unwrap();
+        let text = fs::read_to_string(root.join(page)).unwrap_or_else(|error| panic!("{rule}: {error}"));
+        let heading = rule.split_once(", ").map(|(_, heading)| format!("\n## {heading}\n"));
+        assert!(heading.is_none_or(|heading| text.contains(&heading)), "{rule}: no such heading");
+        pages += 1;
+    }
+    assert_ne!(pages, 0);
+}
+
+#[test]
+fn every_example_shows_its_code_and_the_way_out_takes_it_away() {
+    let codes = codes();
     let without = codes.iter().filter(|code| code.get("example").is_none());
     assert!(without.clone().all(|code| code["occurs"].is_string()));
     assert_eq!(without.count(), WITHOUT_EXAMPLE);

@@ -57,7 +57,7 @@ export type Version = "1.34" | "1.35" | "1.36" | "1.37" | "all";
 /** Whether known defects of the stated version are reproduced. */
 export type Mode = "sound" | "reference";
 
-/** Which of the nodes that fit a Pod gets. */
+/** Which node a Pod gets, of those that fit. */
 export type Ranking = "first" | "scores";
 
 /** Settings of an engine; all may be left out. */
@@ -78,7 +78,7 @@ export type Settings = {
   },
   /** The correct answer, or the version's own with its known defects. */
   mode?: Mode,
-  /** Which of the nodes that fit a Pod gets: the first by name, or the one that kube-scheduler scores best. */
+  /** Which node a Pod gets, of those that fit: the first by name, or the one that kube-scheduler scores best. */
   placement?: Ranking,
   /** Search steps that one question may take: one step is one device tried for one request. */
   maxSteps?: Integer,

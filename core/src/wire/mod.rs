@@ -38,7 +38,7 @@ pub(crate) struct Settings {
     /// The correct answer, or the version's own with its known defects.
     #[cfg_attr(feature = "types", ts(as = "Option<Mode>"))]
     mode: Option<String>,
-    /// Which of the nodes that fit a Pod gets: the first by name, or the one that kube-scheduler scores best.
+    /// Which node a Pod gets, of those that fit: the first by name, or the one that kube-scheduler scores best.
     #[cfg_attr(feature = "types", ts(as = "Option<Ranking>"))]
     placement: Option<String>,
     /// Search steps that one question may take: one step is one device tried for one request.

@@ -69,7 +69,7 @@ pub(crate) struct RepeatedArguments {
 
 #[derive(Args, Default, Debug)]
 pub(crate) struct NamespaceArguments {
-    /// The namespace of what is named without one, and of manifests that name none
+    /// The namespace for names and manifests that have none
     #[arg(long, short = 'n', value_name = "NAMESPACE", default_value = "", hide_default_value = true)]
     namespace: String,
 }
@@ -121,8 +121,7 @@ impl ClusterArguments {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Kubernetes")]
 pub(crate) struct KubernetesArguments {
-    /// The Kubernetes that answers: 1.34, 1.35, 1.36, 1.37 (the newest patch of it), 1.36.2 (that one), or all for the newest with
-    /// every feature on
+    /// The Kubernetes version to answer for: 1.34 to 1.37 (the newest patch), 1.36.2 (that patch), or all (the newest with all feature gates on)
     #[arg(long, visible_alias = "profile", value_name = "VERSION", default_value = "all", value_parser = parse_release)]
     pub(crate) kubernetes_version: Release,
     /// Feature gates that differ from the version's defaults, for instance DRADeviceTaints=false
@@ -154,7 +153,7 @@ pub(crate) struct EngineArguments {
     /// Whether known defects of that version are reproduced
     #[arg(long, value_enum, default_value_t = ModeChoice::Sound)]
     pub(crate) mode: ModeChoice,
-    /// Which of the nodes that fit a Pod gets
+    /// Which node a Pod gets, of those that fit
     #[arg(long, value_enum, default_value_t = RankingChoice::First)]
     placement: RankingChoice,
     /// The KubeSchedulerConfiguration of kube-scheduler; implies `--placement scores`
@@ -166,7 +165,7 @@ pub(crate) struct EngineArguments {
 }
 
 impl EngineArguments {
-    /// Which of the nodes that fit a Pod gets.
+    /// Which node a Pod gets, of those that fit.
     pub(crate) fn placement(&self) -> RankingChoice {
         if self.scheduler_config.is_some() { RankingChoice::Scores } else { self.placement }
     }

@@ -71,14 +71,18 @@ impl Metrics {
         );
         let help = "Time that the component took for a decision, by part";
         registry.register("decision_seconds", help, metrics.reconcile_seconds.clone());
-        registry.register("queue_depth", "What waits to be looked at, by part and lane", metrics.queue_depth.clone());
+        registry.register("queue_depth", "Queued objects, by part and lane", metrics.queue_depth.clone());
         registry.register("writes", "Writes to the API server, by part, verb and HTTP status", metrics.writes.clone());
         registry.register(
             "write_seconds",
             "Time that the API server took for a write, by part",
             metrics.write_seconds.clone(),
         );
-        registry.register("component_traps", "How often the component was made anew, by part", metrics.traps.clone());
+        registry.register(
+            "component_traps",
+            "How often the component trapped and was made again, by part",
+            metrics.traps.clone(),
+        );
         registry.register("unreadable_objects", "Objects that could not be read, by part", metrics.unreadable.clone());
         registry.register("lists", "How often a kind was listed as a whole", metrics.lists.clone());
         registry.register("watch_failures", "Lists and watches that failed, by kind", metrics.watch_failures.clone());

@@ -58,17 +58,16 @@ Figures of the Go package are in [In a Go program](go.md#figures).
 const OPERATIONS: &str = "\
 ## Workloads
 
-One operation is one question on a warm cluster, or for a sequence (`mig-*`, `consumable-*`) all its claims one after
-another in one call, each taking its result in the cluster before the next; `nodes-*` asks for a place on any node, in their order. Objects are read and
-indexed before. Every outcome is compared with the expected one first. For the native core and the component criterion
-takes the samples; the first number is the median, the one in brackets the best sample. Claims are in the
-cluster before, as a watch brings them; the component is asked by their keys. The allocation of a question comes back
-from it as JSON, written and read within the time; in a sequence the claims take it inside, and what answers have in common
-comes back once.
-This program has the memory allocator of the runner. The reference is
-kube-scheduler's allocator, Kubernetes 1.36.2, with compiled expressions cached, best of many. *Ratio* is component to
-native, *faster* is reference to native, both of the best. A target is met when the median is below it; the component may
-take 1.6 times the target.
+An operation is one question on a warm cluster. For a sequence (`mig-*`, `consumable-*`) it is all claims in one call: each takes its
+result in the cluster before the next one. `nodes-*` asks for a place on any node, in their order. Objects are read and indexed beforehand, and
+every outcome is compared with the expected one first.
+
+- **Native and component**: criterion takes the samples; the first number is the median, the one in brackets the best sample. Claims are in the
+  cluster beforehand, and the component is asked by their keys. An allocation comes back as JSON, written and read within the time; in
+  a sequence, what the answers have in common comes back once. The program has the memory allocator of the runner.
+- **Reference**: the allocator of kube-scheduler, Kubernetes 1.36.2, with compiled expressions cached, best of many.
+- **Ratio** is component to native, **faster** is reference to native, both of the best.
+- **Target** is met when the median is below it; the component may take 1.6 times the target.
 
 ";
 
@@ -258,7 +257,7 @@ fn growth(text: &mut String, curves: &[Curve]) {
     line(text, "## Growth\n");
     line(
         text,
-        "The native core, best of many. *Power* is the power of the size that the time grows with, over the upper half of the \
+        "The native core, best of many. *Power* is the exponent with which the time grows over the upper half of the \
          sizes: 1 is linear.\n",
     );
     for curve in curves {

@@ -25,8 +25,7 @@ pub(crate) struct TaintArguments {
     input: RepeatedArguments,
     #[command(flatten)]
     namespace: NamespaceArguments,
-    /// Only show what would happen; nothing else is done so far. Where no claim has devices yet, the manifests are played first,
-    /// as `run` does
+    /// Show what would happen; required, because the command cannot taint yet. If no claim is allocated, the manifests are placed first, as by `run`
     #[arg(long, required = true)]
     preview: bool,
     /// The time, as RFC 3339, for taints that are tolerated for a while; now, where left out

@@ -22,7 +22,7 @@ pub(crate) struct WhatIfArguments {
     pub(super) input: InputArguments,
     #[command(flatten)]
     pub(super) changes: ChangeArguments,
-    /// Whether Pods that run stay where they are, or all are placed anew; without it a dump keeps, and manifests are placed anew
+    /// Whether placed Pods keep their nodes or all Pods are placed again; by default Pods of a dump keep them, and Pods of manifests are placed again
     #[arg(long, value_enum, help_heading = "Changes")]
     placing: Option<PlacingChoice>,
     #[command(flatten)]

@@ -33,7 +33,7 @@ Example:
   apportion batch questions.ndjson --shard 3/16 --output answers-3.ndjson --resume
   apportion batch --merge answers-0.ndjson answers-1.ndjson > answers.ndjson
 
-A line is a cluster with what is asked of it: {\"id\": \"a\", \"objects\": [..], \"ask\": \"explain\"}, a snapshot, or a list of the \
+A line is a cluster and the questions about it: {\"id\": \"a\", \"objects\": [..], \"ask\": \"explain\"}, a snapshot, or a list of the \
 API. docs/fleets.md has the format. Exit code 1: a line has no answer, or an object was left out; all other lines are answered.";
 
 /// Answer questions about many clusters: a line of JSON for each in, a line for each out, in order, on all processors

@@ -29,7 +29,7 @@ Example:
   kubectl get resourceclaims -A --watch --output-watch-events -o json > claims.log
   apportion check --watch -f claims.log";
 
-/// Find what is wrong in a dump of a cluster, or while it works, each with the next step that is safe
+/// Find defects in a dump or a running cluster, each with the next safe step
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct CheckArguments {
@@ -42,8 +42,7 @@ pub(crate) struct CheckArguments {
     /// The time of the dump, as 2026-03-01T12:00:00Z; without it the latest that its objects speak of
     #[arg(long, value_name = "TIME", conflicts_with = "watch")]
     now: Option<String>,
-    /// Follow a cluster, or read logs of watch events from files, and tell each change that gives a device twice, takes devices from
-    /// a Pod that uses them, or deletes a template that is no copy
+    /// Follow a cluster, or logs of watch events, and report each change that allocates a device twice, takes devices from a Pod that uses them, or deletes a user's template
     #[arg(long)]
     pub(super) watch: bool,
     /// With `--watch --from-cluster`: how long to follow, such as 30s; without it until it is interrupted

@@ -17,7 +17,7 @@ Example:
   apportion crct export --from-cluster > templates.yaml
   apportion crct export --from-cluster --as copies > copies.yaml";
 
-/// Print templates or their copies as manifests that stand by themselves, to keep them or to go on without the controller
+/// Print templates or their copies as complete manifests, for a backup or to continue without the controller
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct CrctExportArguments {

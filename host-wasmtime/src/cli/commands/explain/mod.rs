@@ -285,7 +285,7 @@ fn conflict_lines(explanation: &Explanation, pen: Pen) -> Vec<String> {
     if explanation.conflict.is_empty() {
         return Vec::new();
     }
-    let title = "These cannot hold together; without any one of them the rest could:";
+    let title = "These conditions contradict each other; without any one of them the others can be met:";
     let mut lines = vec![String::new(), format!("  {}", pen.paint(Ink::Strong, title))];
     lines.extend(explanation.conflict.iter().flat_map(|part| item("- ", &part.text, 2)));
     lines

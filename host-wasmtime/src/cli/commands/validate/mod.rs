@@ -30,7 +30,7 @@ Example:
   apportion validate -f manifests/ --profile 1.35
   kubectl get resourceclaims,resourceslices -A -o yaml | apportion validate -f -";
 
-/// Say what the API server would answer to manifests, and what would only show when a Pod stays Pending
+/// Check manifests as the API server would, and find mistakes that otherwise show only in Pending Pods
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct ValidateArguments {
