@@ -66,6 +66,15 @@ macro_rules! snapshots {
     };
 }
 
+/// A Pod of a dump, which has nothing else.
+const DUMPED_POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ml, uid: 1b6c7f0e}\nspec:\n  \
+     containers: [{name: c, image: x}]\n  nodeName: n\n  resourceClaims: [{name: g, resourceClaimName: one}]\nstatus: {phase: Running}\n";
+
+/// A Pod without a namespace, and the claim that it names in one.
+const TWO_SPACES: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: [{name: c, image: x, resources: {claims: [{name: g}]}}]\n  \
+     resourceClaims: [{name: g, resourceClaimName: one}]\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\n\
+     metadata: {name: one, namespace: team}\nspec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}\n";
+
 const SMALL: &str = "host-wasmtime/tests/cli/small.yaml";
 const LIFE: &str = "examples/life/cluster.yaml";
 const SCRIPT: &str = "examples/life/script.yaml";
@@ -122,6 +131,9 @@ snapshots! {
     check_finds_what_is_wrong: ["check", "-f", "host-wasmtime/tests/cli/dump.yaml"];
     check_as_json: ["check", "-f", "host-wasmtime/tests/cli/dump.yaml", "-o", "json"];
     check_finds_nothing: ["check", "-f", SMALL];
+    check_names_what_a_dump_lacks: ["check", "-f", "-"], DUMPED_POD;
+    check_that_denies_warnings: ["check", "-f", "-", "--deny-warnings"], DUMPED_POD;
+    validate_in_a_namespace: ["validate", "-n", "team", "-f", "-"], TWO_SPACES;
     check_of_a_log: ["check", "--watch", "-f", "host-wasmtime/tests/cli/log.ndjson"];
     check_of_a_log_as_json: ["check", "--watch", "-f", "host-wasmtime/tests/cli/log.ndjson", "-o", "json"];
     check_of_a_log_that_breaks_off: ["check", "--watch", "-f", "-"], "{\"type\": \"BOOKMARK\"}\n{\"type\": ";

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::api::claim::ResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
-use crate::control_plane::{Simulation, not_given, refused_admin_access};
+use crate::control_plane::{Simulation, lacks, not_given, refused_admin_access};
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
@@ -35,7 +35,7 @@ pub(crate) struct Facts {
 
 /// What is wrong, by object: devices first, then claims, Pods and what cannot go.
 ///
-/// Objects that the API server would refuse come first and are left out. Without a time it is the latest
+/// Objects that the API server would refuse come first and are left out; kinds that the dump lacks come last. Without a time it is the latest
 /// that the objects speak of.
 pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec<Finding> {
     let now = now.unwrap_or_else(|| Simulation::start_of(&objects));
@@ -57,6 +57,7 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
         refused.push(finding);
     }
     let missing = not_given(&cluster);
+    let lacking = lacks(&missing);
     cluster.note_not_given(missing.into_iter().map(|(kind, _)| kind));
     let knows_pods = !cluster.pods().is_empty();
     let knows_groups = !cluster.pod_groups().is_empty() || (knows_pods && !profile.features.generic_workload);
@@ -66,6 +67,7 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
     claims::inspect(&facts, &mut findings);
     pods::inspect(&facts, &mut findings);
     finalizers::inspect(&facts, &mut findings);
+    findings.extend(lacking);
     findings
 }
 

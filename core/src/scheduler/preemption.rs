@@ -330,7 +330,8 @@ impl Scheduler<'_> {
         }
         let (extended, last) = match self.standing(asked, &trial.state) {
             Standing::Refused(refusals) => return refusals.iter().map(ToString::to_string).collect(),
-            Standing::Away(_) => return vec![message::ELSEWHERE.to_owned()],
+            // Devices are asked first: what else is wrong with them is what counts.
+            Standing::Away(_) => (None, vec![message::ELSEWHERE.to_owned()]),
             Standing::Undeclared(feature, extended) => (extended, vec![Refusal::Feature { feature }.to_string()]),
             Standing::Open(extended) => (extended, Vec::new()),
         };

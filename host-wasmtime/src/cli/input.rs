@@ -83,6 +83,19 @@ fn group(value: &Value) -> String {
     api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
 }
 
+/// Puts an object that names no namespace into one, as `kubectl apply -n` does, unless its kind has none or the namespace has no name.
+/// Returns whether it was put there.
+pub(crate) fn put_into(object: &mut Value, namespace: &str) -> bool {
+    let is_put = !namespace.is_empty() && goes_to_default_namespace(object);
+    match object.get_mut("metadata").and_then(Value::as_object_mut) {
+        Some(metadata) if is_put => {
+            metadata.insert("namespace".to_owned(), Value::from(namespace));
+            true
+        }
+        _ => false,
+    }
+}
+
 pub(crate) fn in_default_namespace(mut object: ObjectRef) -> ObjectRef {
     object.namespace = space(&object).to_owned();
     object
@@ -133,17 +146,14 @@ impl Input {
         }
     }
 
-    /// Puts objects that name no namespace into one, as `kubectl apply -n` does; nothing where it has no name.
+    /// See [`put_into`].
     pub(crate) fn put_into(&mut self, namespace: &str) {
         if namespace.is_empty() {
             return;
         }
         for (document, text) in self.documents.iter_mut().zip(&mut self.texts) {
             let Ok(mut object) = serde_json::from_str::<Value>(text) else { continue };
-            if goes_to_default_namespace(&object)
-                && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
-            {
-                metadata.insert("namespace".to_owned(), Value::from(namespace));
+            if put_into(&mut object, namespace) {
                 namespace.clone_into(&mut document.written.namespace);
                 *text = object.to_string();
             }

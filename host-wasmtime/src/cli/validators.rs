@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::arguments::KubernetesArguments;
 use super::files::{Network, Source};
-use super::input::{Input, identity};
+use super::input::{Input, identity, put_into};
 use super::note::Note;
 use super::read::{load, read};
 use super::{ask, stage, text};
@@ -43,17 +43,27 @@ impl Validators {
         }
     }
 
-    /// Reads and validates all files; findings come per document of the input.
-    pub(crate) fn check(&self, sources: Vec<Source>, stored: &Stored, is_status: bool) -> (Input, Vec<Vec<Finding>>) {
+    /// Reads and validates all files; findings come per document of the input. What names no namespace is put into `namespace`.
+    pub(crate) fn check(
+        &self,
+        sources: Vec<Source>,
+        namespace: &str,
+        stored: &Stored,
+        is_status: bool,
+    ) -> (Input, Vec<Vec<Finding>>) {
         stage::read_in_parts();
-        let (input, mut findings) = read(sources, || {
+        let (mut input, mut findings) = read(sources, || {
             let mut validator = self.make();
             move |objects: Vec<Value>, texts: &[String]| {
                 let written = objects.into_iter().zip(texts);
-                let submissions = written.map(|(object, text)| submission(object, text, stored, is_status)).collect();
-                validate(validator.as_mut(), submissions)
+                let submit = |(mut object, text): (Value, &String)| {
+                    let text = if put_into(&mut object, namespace) { &object.to_string() } else { text };
+                    submission(object, text, stored, is_status)
+                };
+                validate(validator.as_mut(), written.map(submit).collect())
             }
         });
+        input.put_into(namespace);
         let is_template = |problem: &&Note| problem.code == ProblemCode::Template.text();
         let templates = input.problems.iter().filter(is_template).filter_map(|problem| problem.place.as_ref());
         let templates: BTreeSet<usize> = templates.map(|place| place.source).collect();
@@ -119,12 +129,13 @@ fn with_identity_of(new: &Value, mut old: Value) -> Value {
     old
 }
 
-/// The objects of `--old`.
-pub(crate) fn stored(paths: &[String]) -> Result<Stored> {
+/// The objects of `--old`, those that name no namespace put into `namespace`.
+pub(crate) fn stored(paths: &[String], namespace: &str) -> Result<Stored> {
     if paths.is_empty() {
         return Ok(Stored::new());
     }
-    let input = load(paths, Network::Refused)?;
+    let mut input = load(paths, Network::Refused)?;
+    input.put_into(namespace);
     if input.refused > 0 {
         bail!("{} of `--old` cannot be read; `apportion validate` says why", text::count(input.refused, "document"));
     }

@@ -48,6 +48,9 @@ pub(crate) struct CheckArguments {
     /// With `--watch --from-cluster`: how long to follow, such as 30s; without it until it is interrupted
     #[arg(long = "for", value_name = "DURATION", requires = "watch")]
     lasts: Option<String>,
+    /// End with exit code 1 for warnings, too
+    #[arg(long, conflicts_with = "watch")]
+    deny_warnings: bool,
     #[command(flatten)]
     view: ViewArguments,
 }
@@ -56,7 +59,7 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
     if arguments.watch {
         return watch::watch(arguments);
     }
-    let CheckArguments { input, namespace, kubernetes, now, view, .. } = arguments;
+    let CheckArguments { input, namespace, kubernetes, now, view, deny_warnings, .. } = arguments;
     let profile = ask::profile(kubernetes, Mode::Sound)?;
     let now = match now {
         Some(text) => {
@@ -78,12 +81,13 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
         Note::of_finding(finding, place)
     }));
     notes.sort_by_key(order);
+    let (errors, warnings) = numbers(&notes);
+    let is_wrong = errors > 0 || (*deny_warnings && warnings > 0);
     let look = &view.look;
     let stdout = match view.output {
         Output::Table => {
             let pen = Pen::new(look, &io::stdout());
             let objects = text::count(input.documents.len().saturating_add(input.refused), "object");
-            let (errors, warnings) = numbers(&notes);
             let verdict = match (errors, warnings) {
                 (0, 0) => pen.paint(Ink::Good, "nothing is wrong"),
                 _ => pen.paint(
@@ -101,5 +105,5 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
             machine::document("Check", &machine::kubernetes(kubernetes), body, output)
         }
     };
-    Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict: Verdict::of(notes.is_empty()) })
+    Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict: Verdict::of(!is_wrong) })
 }

@@ -12,7 +12,9 @@ use clap::Args;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::cli::arguments::{FileArguments, KubernetesArguments, LookArguments, Output, ReportOutput};
+use crate::cli::arguments::{
+    FileArguments, KubernetesArguments, LookArguments, NamespaceArguments, Output, ReportOutput,
+};
 use crate::cli::diagnose::diagnose;
 use crate::cli::files::Source;
 use crate::cli::input::{Input, Places, no_manifests};
@@ -36,6 +38,8 @@ Example:
 pub(crate) struct ValidateArguments {
     #[command(flatten)]
     pub(super) input: FileArguments,
+    #[command(flatten)]
+    namespace: NamespaceArguments,
     /// Manifests as they are stored: an object that is among them is updated, not created
     #[arg(long, value_name = "PATH", num_args = 1..)]
     old: Vec<String>,
@@ -67,10 +71,11 @@ const MOST_ROUNDS: usize = 8;
 
 pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
     let validators = Validators::new(&arguments.kubernetes)?;
-    let stored = validators::stored(&arguments.old)?;
+    let stored = validators::stored(&arguments.old, arguments.namespace.name())?;
     let choice = Choice::of(&arguments.choice)?;
     let look = |sources: Vec<Source>| -> Result<Looked> {
-        let (mut input, mut findings) = validators.check(sources, &stored, arguments.status);
+        let (mut input, mut findings) =
+            validators.check(sources, arguments.namespace.name(), &stored, arguments.status);
         if stage::is_interrupted() {
             // Of a part of the objects nobody knows what refers to nothing.
             let ignored = choice.take(&mut input, &mut findings, &mut Vec::new());
