@@ -66,6 +66,8 @@ class OnRay(unittest.TestCase):
 
         from apportion.ray import map_clusters
 
+        # Ray would leave a token in the user's home.
+        os.environ.setdefault("RAY_AUTH_MODE", "disabled")
         lines: list[Any] = [*fleet(20), "{"]
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
         try:

@@ -241,6 +241,33 @@ fn a_folder_is_a_fleet() {
     assert_eq!(said(&["batch", empty.0.to_str().unwrap()], "").2, 2);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_a_folder_is_not_waited_for() {
+    let folder = Folder::new("pipes");
+    folder.write("fleet/b/node.yaml", cluster(1)["objects"][0].to_string());
+    for name in ["fleet/a.yaml", "fleet/b/pod.yaml", "fleet/c.ndjson"] {
+        assert!(Command::new("mkfifo").arg(folder.path(name)).status().unwrap().success());
+    }
+    let fleet = folder.path("fleet");
+    let (stdout, _, code) = said(&["batch", &fleet, "--native"], "");
+    let messages: Vec<String> =
+        answers(&stdout).iter().map(|answer| answer["findings"][0]["message"].as_str().unwrap().to_owned()).collect();
+    let wanted = ["a.yaml", "b/pod.yaml", "c.ndjson"]
+        .map(|name| format!("`{fleet}/{name}` cannot be read: it is neither a file nor a folder"));
+    assert_eq!((messages, code), (wanted.to_vec(), 1));
+    let (_, stderr, code) = said(&["run", "-f", &fleet], "");
+    assert!(code == 2 && stderr.contains("neither a file nor a folder"), "{stderr}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_that_is_named_holds_lines() {
+    let (piped, _, code) = said(&["batch", "/dev/stdin", "--native"], &fleet(2));
+    assert_eq!((code, answers(&piped).len()), (0, 2));
+    assert_eq!(piped, said(&["batch", "-", "--native"], &fleet(2)).0);
+}
+
 /// A trace with the columns of the published one, the same for the same seed: nodes of a few kinds, Pods that share GPUs, take some or none.
 fn trace(seed: u64, nodes: u64, pods: u64) -> (String, String) {
     let mut state = seed;

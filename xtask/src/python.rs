@@ -14,8 +14,8 @@ use crate::module;
 /// The versions 3.N that the package supports.
 const MINORS: [u32; 4] = [10, 11, 12, 13];
 
-/// What the package works without. The tests on the newest Python have them: frames, the notebook's plots, objects of the Kubernetes client.
-const OPTIONAL: [&str; 3] = ["pandas", "matplotlib", "kubernetes"];
+/// What the package works without. The tests on the newest Python have them: frames, the plots of the notebook, Kubernetes objects, workers of Ray.
+const OPTIONAL: [&str; 4] = ["pandas", "matplotlib", "kubernetes", "ray"];
 
 /// An interpreter that can make environments.
 #[derive(Clone, Debug)]

@@ -115,13 +115,17 @@ pub(crate) fn read(paths: &[String], network: Network) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Reads files, apart from those that are `seen` already.
+/// Reads files, apart from those that are `seen` already. Of those that are found, not named, each has to be an ordinary file: a pipe may
+/// have no end, or nobody who writes to it.
 fn read_once(files: Vec<PathBuf>, is_found: bool, seen: &mut BTreeSet<PathBuf>) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for file in files {
         let place = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
         if !seen.insert(place) {
             continue;
+        }
+        if is_found && fs::metadata(&file).is_ok_and(|metadata| !metadata.is_file()) {
+            bail!("`{}` cannot be read: it is neither a file nor a folder", file.display());
         }
         let text = File::open(&file).and_then(whole);
         let text = text.with_context(|| format!("`{}` cannot be read", file.display()))?;

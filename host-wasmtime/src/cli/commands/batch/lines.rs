@@ -103,7 +103,8 @@ impl Lines {
             let metadata = fs::metadata(path).with_context(|| format!("`{name}` cannot be read"))?;
             match metadata.is_dir() {
                 true => fleet(path, &mut origins)?,
-                false => origins.push_back(origin(path, is_lines(path))),
+                // What a shell hands over as a path, such as `<(jq ...)`, is read as standard input is.
+                false => origins.push_back(origin(path, is_lines(path) || !metadata.is_file())),
             }
         }
         Ok(Self { origins, open: None, max, shard, next: 0 })
@@ -265,7 +266,7 @@ fn fleet(folder: &Path, origins: &mut VecDeque<Origin>) -> Result<()> {
             false => files::is_manifest(&path) || is_lines(&path),
         };
         if is_cluster && !is_hidden {
-            origins.push_back(origin(&path, !path.is_dir() && is_lines(&path)));
+            origins.push_back(origin(&path, path.is_file() && is_lines(&path)));
         }
     }
     if origins.len() == before {

@@ -1,7 +1,7 @@
 //! A trace as its files have it: nodes, and Pods with the times at which they come and end.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -142,8 +142,8 @@ fn rows<T: DeserializeOwned>(path: &str, problems: &mut Vec<String>) -> Result<V
 /// A row, or why there is none.
 type Row<T> = (u64, Result<T, String>);
 
-fn csv_rows<T: DeserializeOwned>(text: impl Read) -> Vec<Row<T>> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
+fn csv_rows<T: DeserializeOwned>(text: &[u8]) -> Vec<Row<T>> {
+    let mut reader = csv::ReaderBuilder::new().delimiter(separator(text)).trim(csv::Trim::All).from_reader(text);
     let head = match reader.headers() {
         Ok(head) => head.clone(),
         Err(error) => return vec![(1, Err(error.to_string()))],
@@ -167,6 +167,14 @@ fn csv_rows<T: DeserializeOwned>(text: impl Read) -> Vec<Row<T>> {
             }
         }
     }
+}
+
+/// What stands between the columns: that which the head has most of, as spreadsheets of some countries write `;`.
+fn separator(text: &[u8]) -> u8 {
+    let head = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let count = |separator: u8| head.iter().filter(|byte| **byte == separator).count();
+    // The last one of equals is taken.
+    [b'\t', b';', b','].into_iter().max_by_key(|separator| count(*separator)).unwrap_or(b',')
 }
 
 /// What is wrong with a row, with the name of the column.
@@ -281,6 +289,8 @@ openb-pod-0006,6000,12288,0,0,,BE,Pending,-1,7,
         let of = |rows: Vec<Row<PodRow>>| rows.into_iter().map(|(_, row)| row.and_then(pod)).collect::<Vec<_>>();
         let read = of(csv_rows(csv.as_bytes()));
         assert_eq!(read, of(json_rows(json.as_bytes())));
+        assert_eq!(read, of(csv_rows(csv.replace(',', ";").as_bytes())));
+        assert_eq!(read, of(csv_rows(csv.replace(',', "\t").as_bytes())));
         let only = read[0].as_ref().unwrap();
         assert_eq!((only.arrival, only.duration, only.shape.gpu_milli), (1500, None, 1000));
         let nodes = csv_rows::<Node>("sn,cpu_milli,memory_mib,gpu,model\nn,96000,393216,8,A100\nm,1,1,0,\n".as_bytes());
