@@ -45,7 +45,8 @@ test("picking a device shows it and selects its lines, and the cursor picks back
   const panel = page.getByRole("complementary", { name: /^Device gpu-2/ });
   await expect(panel).toContainText("Held by");
   await expect(panel).toContainText("memory = 24Gi");
-  await expect(panel.getByRole("button", { name: /^line \d+$/ })).toBeVisible();
+  const line = TOUR.split("\n").findIndex((line, index, lines) => line.includes("name: gpu-2") && lines.slice(0, index).some((line) => line.includes("name: node-b"))) + 1;
+  await expect(panel.getByRole("button", { name: `line ${line}`, exact: true })).toBeVisible();
   await expect(page.locator(".cm-selectionBackground").first()).toBeVisible();
   await expect(page.locator(".cm-activeLine")).toContainText("name: gpu-2");
 

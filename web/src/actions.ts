@@ -1,7 +1,5 @@
 // What can be done on the page, each as a change of the state and, where the cluster changed, a question.
 
-import type { Utf16Range } from "apportion";
-
 import type { Client } from "./client";
 import { leadsTo } from "./editor/knowledge";
 import { type SourceFile, globalOffset, joined, localRange, split } from "./files";
@@ -139,7 +137,7 @@ export function createActions(state: Store<State>, client: Client, back: () => b
     zoom: (zoom) => void change({ ...state.value, zoom }),
     pick(picked) {
       change(states.onPick(state.value, picked));
-      const range = picked?.kind === "device" ? rangeOf(state.value, picked.key) : undefined;
+      const range = picked?.kind === "device" ? states.deviceRange(state.value, picked.key) : undefined;
       // While an answer is awaited, places are those of the one before.
       if (range !== undefined && !state.value.busy && isCurrent(state.value)) reveal(range.start, range.end, false);
     },
@@ -208,17 +206,6 @@ export function createActions(state: Store<State>, client: Client, back: () => b
 /** Whether places of the answer are places of the text as it is now. */
 function isCurrent({ asked, files }: State): boolean {
   return asked !== undefined && asked.text === joined(files);
-}
-
-/** Where a device stands in the text. */
-function rangeOf({ inventory, result }: State, key: string): Utf16Range | undefined {
-  for (const { driver, name, devices } of inventory?.pools ?? []) {
-    if (!key.startsWith(`${driver}/${name}/`)) continue;
-    const device = devices.find((device) => `${driver}/${name}/${device.name}` === key);
-    const document = device && result?.documents.findLast(({ object }) => object.kind === "ResourceSlice" && object.name === device.slice);
-    if (device !== undefined && document !== undefined) return { start: document.utf16Range.start + device.start, end: document.utf16Range.start + device.end };
-  }
-  return undefined;
 }
 
 /** What stands at an offset: a device, a claim, or another object. */

@@ -290,6 +290,17 @@ export function findingsOf({ result, checked }: Pick<State, "result" | "checked"
   return [...own, ...checked].sort((one, other) => start(one) - start(other));
 }
 
+/** Where a device stands in the text: its place is counted from the start of its slice. */
+export function deviceRange({ inventory, result }: Pick<State, "inventory" | "result">, key: string): Utf16Range | undefined {
+  for (const { driver, name, devices } of inventory?.pools ?? []) {
+    if (!key.startsWith(`${driver}/${name}/`)) continue;
+    const device = devices.find((device) => `${driver}/${name}/${device.name}` === key);
+    const document = device && result?.documents.findLast(({ object }) => object.kind === "ResourceSlice" && object.name === device.slice);
+    if (device !== undefined && document !== undefined) return { start: document.utf16Range.start + device.start, end: document.utf16Range.start + device.end };
+  }
+  return undefined;
+}
+
 function samePick(one: Picked | undefined, other: Picked | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -6,6 +6,7 @@ import { type Tile, modelOf, tilesOf } from "../model/model";
 import { LineLink } from "../parts";
 import { usePage } from "../page";
 import { Term } from "../term";
+import { deviceRange } from "../state";
 import { lineAt } from "../files";
 import * as words from "../words";
 
@@ -61,10 +62,10 @@ function Row({ name, values }: { name: string; values: readonly string[] }) {
 
 function Lines({ tile }: { tile: Tile }) {
   const { state } = usePage();
-  const { start, end } = tile.device;
   const text = state.asked?.text;
-  if (text === undefined || end === 0) return null;
-  return <LineLink place={{ line: lineAt(text, start), utf16Range: { start, end } }} />;
+  const range = deviceRange(state, tile.key);
+  if (text === undefined || range === undefined) return null;
+  return <LineLink place={{ line: lineAt(text, range.start), utf16Range: range }} />;
 }
 
 /** Pods that use the device's claims; of many only the first are named. */
