@@ -54,6 +54,18 @@ test("a name with hidden characters shows them in the editor and in every view",
     await settled(page);
     expect([view, await hidden()]).toEqual([view, []]);
   }
+  // Fields leave them as they are, and say what they hold.
+  const said = page.getByText("Characters that cannot be seen: \\u{202E} in line 2");
+  await page.getByRole("textbox", { name: "CEL expression" }).fill("true &&\n\u202etrue");
+  await expect(said).toBeVisible();
+  await tab(page, "Compare").click();
+  await page.getByRole("combobox", { name: "Compare with" }).selectOption("another text");
+  await page.getByRole("textbox", { name: "The other text" }).fill("# a\n# \u202eb\n");
+  await expect(said).toBeVisible();
+  await tab(page, "Time").click();
+  await page.getByText("Script", { exact: true }).click();
+  await page.getByRole("textbox", { name: "Script" }).fill("# a\n# \u202eb\n");
+  await expect(said).toBeVisible();
   // The name of a file is as foreign as what is in it.
   await drop(page, { [`${name}.yaml`]: "kind: [\n" });
   await settled(page);

@@ -93,9 +93,33 @@ test("names in tables and lanes are readable", async ({ page }) => {
   const lines = (cell: Element) => {
     const range = document.createRange();
     range.selectNodeContents(cell);
-    return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+    return new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top))).size;
   };
   expect(await node.evaluate(lines)).toBe(1);
+  expect(await page.getByRole("rowheader", { name: "node-a" }).evaluate(lines)).toBe(1);
+  await tab(page, "CEL").tap();
+  await expect(page.locator(".values th small").first()).toBeVisible();
+  // Names of drivers break behind their dots, if anywhere.
+  const pieces = (cells: Element[]) => cells.flatMap((cell) => [...cell.childNodes].map((piece) => {
+    const range = document.createRange();
+    range.selectNodeContents(piece);
+    return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+  }));
+  expect(new Set(await page.locator(".values th small").evaluateAll(pieces))).toEqual(new Set([0, 1]));
+  await tab(page, "Result").tap();
+  expect(new Set(await page.locator("#pods td .muted:has(wbr)").evaluateAll(pieces))).toEqual(new Set([0, 1]));
+  await tab(page, "Fit").tap();
+  await expect(page.getByRole("table").first()).toBeVisible();
+  // Numbers of a column end at one edge, whatever their length.
+  const ends = await page.locator("td.number").evaluateAll((cells) => {
+    const end = (cell: Element) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return Math.round(range.getBoundingClientRect().right - cell.getBoundingClientRect().right);
+    };
+    return [...new Set(cells.map(end))];
+  });
+  expect(ends).toHaveLength(1);
   await tab(page, "Time").tap();
   const lane = page.locator(".lanes .owner").first();
   await expect(lane).toBeVisible();

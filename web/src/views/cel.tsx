@@ -3,8 +3,10 @@
 import type { ExpressionAnswer } from "apportion";
 import { useMemo, useState } from "preact/hooks";
 
+import { Dotted } from "../dotted";
 import { FailureBox, useSome } from "../parts";
 import { useAnswer, usePage } from "../page";
+import { Hidden } from "./hidden";
 import * as words from "./words";
 
 const START = "device.driver == ";
@@ -33,6 +35,7 @@ export function CelView() {
           onInput={({ currentTarget: { value } }) => act.setExpression(value)}
         />
       </label>
+      <Hidden text={expression} />
       <div class="row">
         <label>
           {words.DEVICE}{" "}
@@ -155,8 +158,9 @@ function Answers({ answers }: { answers: readonly ExpressionAnswer[] }) {
                     {answer.device.device}
                   </button>
                   <small>
-                    {answer.device.driver}, {answer.device.pool}
+                    <Dotted name={answer.device.driver} />
                   </small>
+                  <small>{answer.device.pool}</small>
                 </th>
                 <td>
                   <span class={words.isYes(whole?.value) ? "yes" : "no"}>{words.verdict(whole?.value, whole?.isError === true)}</span>

@@ -10,6 +10,7 @@ import { Picture } from "../picture/picture";
 import type { Compared, VersionAnswer } from "../protocol";
 import type { Draft } from "../share/drafts";
 import { Differences } from "./difference";
+import { Hidden } from "./hidden";
 import * as words from "./words";
 
 export function CompareView() {
@@ -59,7 +60,7 @@ function VersionTable({ answer: { columns, rows } }: { answer: VersionAnswer }) 
           <tr>
             <td />
             {columns.map(({ version }) => (
-              <th scope="col">
+              <th scope="col" class="number">
                 <button type="button" class="link" aria-pressed={version === state.version} onClick={() => act.chooseVersion(version)}>
                   {version === "all" ? words.ALL_VERSIONS : version}
                 </button>
@@ -71,13 +72,13 @@ function VersionTable({ answer: { columns, rows } }: { answer: VersionAnswer }) 
           <tr>
             <th scope="row">{words.PODS_PLACED}</th>
             {columns.map(({ placed, pods }) => (
-              <td class="number">{`${placed} of ${pods}`}</td>
+              <td class="number">{words.outOf(placed, pods)}</td>
             ))}
           </tr>
           <tr>
             <th scope="row">{words.CLAIMS_ALLOCATED}</th>
             {columns.map(({ allocated, claims }) => (
-              <td class="number">{`${allocated} of ${claims}`}</td>
+              <td class="number">{words.outOf(allocated, claims)}</td>
             ))}
           </tr>
           {shown.map(({ name, states }) => (
@@ -132,6 +133,7 @@ function OtherText() {
         value={other}
         onInput={({ currentTarget: { value } }) => act.compareWith(normalised(value))}
       />
+      <Hidden text={other} />
       {failure !== undefined && <FailureBox message={failure} />}
       {other.trim() !== "" && answer === undefined && isBusy && <p class="muted late">{words.WORKING}</p>}
       {other.trim() !== "" && answer !== undefined && <Beside compared={answer} />}

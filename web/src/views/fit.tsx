@@ -142,13 +142,13 @@ function Rows({ rows, per }: { rows: Fit["rows"]; per: FitPer }) {
 function Pairs({ title, pairs }: { title: string; pairs: readonly (readonly [string, string])[] }) {
   if (pairs.length === 0) return null;
   return (
-    <table>
+    <table class="pairs">
       <caption>{title}</caption>
       <tbody>
         {pairs.map(([name, value]) => (
           <tr>
             <th scope="row">{name}</th>
-            <td>{value}</td>
+            <td class="number">{value}</td>
           </tr>
         ))}
       </tbody>

@@ -118,7 +118,7 @@ function Table({ matrix: { kinds, rows } }: { matrix: ReturnType<typeof matrixOf
               </th>
               <td>{request}</td>
               <td class={`number${usable < needed ? " short-of" : ""}`}>
-                {usable} of {needed}
+                {words.outOf(usable, needed)}
               </td>
               {counts.map((count, index) => (
                 <td class={`number heat h${count === 0 ? 0 : Math.ceil((count / largest) * 4)}`} title={texts[index]?.join("; ")}>

@@ -3,6 +3,7 @@
 import type { AllocatedDevice } from "apportion";
 import { useMemo } from "preact/hooks";
 
+import { Dotted } from "../dotted";
 import { Later, type Load } from "../later";
 import { type PodRow, capacityText, claimsWithoutPod, deviceName, podRows, usage } from "../model/rows";
 import { compareNumbered } from "../model/order";
@@ -112,7 +113,7 @@ function DeviceCells({ device, node }: { device: AllocatedDevice | undefined; no
       <td class="short request">{device.request}</td>
       <td class="short">
         <span class="of-request">{device.request}: </span>
-        {deviceName(device, node)} <span class="muted">{device.driver}</span>
+        {deviceName(device, node)} <span class="muted"><Dotted name={device.driver} /></span>
         {device.adminAccess && <small>admin access</small>}
         {capacity !== "" && <small>{capacity}</small>}
       </td>

@@ -9,6 +9,7 @@ import { useAnswer, usePage } from "../page";
 import { Picture } from "../picture/picture";
 import type { Life } from "../protocol";
 import { GATES } from "../windows/gates";
+import { Hidden } from "./hidden";
 import * as words from "./words";
 import { Lanes } from "./lanes";
 
@@ -96,6 +97,7 @@ function Script({ life, now }: { life: Life | undefined; now: number }) {
           placeholder={words.SCRIPT_HINT}
           onInput={({ currentTarget: { value } }) => act.setScript(value)}
         />
+        <Hidden text={state.script} />
       </details>
       {life !== undefined && life.findings.length > 0 && (
         <p class="notice error" role="alert">

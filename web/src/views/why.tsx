@@ -4,6 +4,7 @@ import type { Explanation, NodeDetail, RequestExplanation, Report, Suggestion } 
 import { useMemo, useState } from "preact/hooks";
 
 import { Code } from "../code";
+import { Dotted } from "../dotted";
 import { joined } from "../files";
 import { type ExplanationGroup, changes, funnel, grouped, readText } from "../model/why";
 import { Chooser, FailureBox, Ticked, useSome } from "../parts";
@@ -311,7 +312,9 @@ function Details({ detail }: { detail: NodeDetail }) {
                 <button type="button" class="link" onClick={() => act.pick({ kind: "device", key: `${device.driver}/${device.pool}/${device.device}` })}>
                   {device.device}
                 </button>
-                <small>{device.driver}</small>
+                <small>
+                  <Dotted name={device.driver} />
+                </small>
               </th>
               <td>
                 {reasons.length === 0 && words.USABLE}

@@ -109,6 +109,17 @@ export const NAMESPACES = "Devices in use by namespace";
 export const TEMPLATES = "Templates";
 export const CLASSES = "Devices of a class";
 
+export const HIDDEN_CHARACTERS = "Characters that cannot be seen";
+
+export function hiddenAt(character: string, line: number): string {
+  return `${character} in line ${line}`;
+}
+
+/** The line may break before `of`, not behind it. */
+export function outOf(part: number, all: number): string {
+  return `${part} of\u00a0${all}`;
+}
+
 /** `3`, `3 to 5`, `at least 3`. */
 export function bounds({ atLeast, atMost }: Bounds): string {
   if (atLeast === atMost) return String(atLeast);
