@@ -120,3 +120,21 @@ for (const colorScheme of ["light", "dark"] as const) {
     expect(await violations(page)).toEqual([]);
   });
 }
+
+test("what the headline says is explained at once, while changes that help are looked for", async ({ page }) => {
+  // An engine that takes for ever to look for changes.
+  await page.addInitScript(() => {
+    const { Worker } = globalThis;
+    globalThis.Worker = class extends Worker {
+      override postMessage(message: { kind: string }) {
+        if (message.kind !== "why") super.postMessage(message);
+      }
+    };
+  });
+  await page.goto("./");
+  await expect(page.getByRole("region", { name: "In one sentence" })).toContainText("192Gi");
+  await tab(page, "Why").click();
+  const why = page.getByRole("region", { name: "Pod ml/huge-model" });
+  await expect(why.getByRole("table")).toContainText("offered");
+  await expect(page.getByText("being looked for")).toBeVisible();
+});

@@ -3,7 +3,7 @@
 import type { Client } from "./client";
 import { leadsTo } from "./editor/knowledge";
 import { type SourceFile, globalOffset, joined, localRange, split } from "./files";
-import { firstPending, plainOf } from "./model/headline";
+import { firstPending } from "./model/headline";
 import type { Actions } from "./page";
 import type { Picked, State } from "./state";
 import * as states from "./state";
@@ -33,7 +33,7 @@ export function createActions(state: Store<State>, client: Client, back: () => b
     const explained = subject && (await client.ask("headline", { question, subject }));
     if (state.value.asked !== question) return;
     const [first] = explained?.kind === "done" ? explained.answer : [];
-    if (first !== undefined) change(states.onPlain(state.value, plainOf(first)));
+    if (first !== undefined) change(states.onExplained(state.value, question, first));
     // What a reviewer would say takes longer and can wait.
     const checked = await client.ask("check", { question });
     if (state.value.asked === question && checked.kind === "done") change(states.onChecked(state.value, checked.answer));

@@ -1,9 +1,9 @@
 // The page's state: one immutable value, changed by pure functions.
 
-import type { ObjectRef, PlacedFinding, Utf16Range } from "apportion";
+import type { Explanation, ObjectRef, PlacedFinding, Utf16Range } from "apportion";
 
 import { type SourceFile, joined } from "./files";
-import type { Plain } from "./model/headline";
+import { type Plain, plainOf } from "./model/headline";
 import type { Inventory } from "./model/inventory";
 import type { Deed } from "./model/suppose";
 import type { Zoom } from "./model/zoom";
@@ -97,6 +97,8 @@ export interface State {
   readonly sound?: Sound | undefined;
   /** Why the first Pod that waits does; stays, too. */
   readonly plain?: Plain | undefined;
+  /** That explanation as a whole, and the question that it belongs to. */
+  readonly explained?: { readonly asked: Question; readonly explanation: Explanation } | undefined;
   /** What the API server and a reviewer would say; stays, too. */
   readonly checked: readonly PlacedFinding[];
   /** Why there is no answer. */
@@ -268,9 +270,10 @@ export function onResult(state: State, result: Result): State {
   return { ...state, busy: false, result, failure: undefined, sound };
 }
 
-export function onPlain(state: State, plain: Plain): State {
+export function onExplained(state: State, asked: Question, explanation: Explanation): State {
   const { sound, result } = state;
-  return { ...state, plain, sound: sound !== undefined && sound.result === result ? { ...sound, plain } : sound };
+  const plain = plainOf(explanation);
+  return { ...state, plain, explained: { asked, explanation }, sound: sound !== undefined && sound.result === result ? { ...sound, plain } : sound };
 }
 
 export function onChecked(state: State, checked: readonly PlacedFinding[]): State {

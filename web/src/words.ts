@@ -177,6 +177,7 @@ export function holds({ devices, isAllocated }: ClaimView): string {
   return isAllocated ? plural(devices.length, "device") : "not allocated";
 }
 
+export const MORE_FOLLOWS = "Changes that help, and what else waits, are being looked for …";
 export const NOTHING_PENDING = "Nothing is Pending: every Pod has a node and every claim its devices.";
 export const STATES = { placed: "placed", fits: "fits", blocked: "Pending", noDevices: "Pending", gaveUp: "not known" } as const;
 export const LEFT = "Left";

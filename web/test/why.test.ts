@@ -41,6 +41,25 @@ spec: { spec: { devices: { requests: [{ name: r, exactly: { deviceClassName: non
   expect(groups.map(({ subjects }) => subjects.map(({ name }) => name))).toEqual([["one", "two"]]);
 });
 
+test("Pods that differ in the names of their claims stand together, in the order of numbers", () => {
+  const text = ["pod-10 own", "pod-2 any", "pod-1 other"].map((names) => {
+    const [pod, claim] = names.split(" ");
+    return `---
+apiVersion: v1
+kind: Pod
+metadata: { name: ${pod} }
+spec: { containers: [{ name: c, image: x }], resourceClaims: [{ name: c, resourceClaimName: ${claim} }] }
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: { name: ${claim} }
+spec: { devices: { requests: [{ name: r, exactly: { deviceClassName: none } }] } }
+`;
+  });
+  const groups = grouped(ask("why", text.join(""), {}), ask("run", text.join("")).report.pods);
+  expect(groups.map(({ subjects }) => subjects.map(({ name }) => name))).toEqual([["pod-1", "pod-2", "pod-10"]]);
+});
+
 test("a suggestion that is tried changes the text and the answer", () => {
   const before = ask("run", TEXT).report;
   const suggestion = ask("why", TEXT, {})[0]?.suggestions?.[0];

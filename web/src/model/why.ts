@@ -3,17 +3,21 @@
 import type { Explanation, ObjectRef, ReasonKind, Report, RequestExplanation } from "apportion";
 
 import { plural } from "../words";
+import { compareNumbered } from "./order";
 
 export interface ExplanationGroup {
   first: Explanation;
   subjects: ObjectRef[];
 }
 
-/** Explanations that say the same of several subjects, once; in their order. */
-export function grouped(explanations: readonly Explanation[]): ExplanationGroup[] {
+/** Explanations that say the same of several subjects, once: Pods first, in the order of their names. `pods` say which claims are whose. */
+export function grouped(explanations: readonly Explanation[], pods: Report["pods"] = []): ExplanationGroup[] {
   const groups = new Map<string, ExplanationGroup>();
-  for (const explanation of explanations) {
-    const key = likeness(explanation);
+  const claims = new Map(pods.map(({ namespace, name, claims }) => [`${namespace}/${name}`, claims.flatMap(({ claim }) => claim ?? [])]));
+  const rank = ({ subject: { kind, namespace, name } }: Explanation) => `${kind === "Pod" ? 0 : 1} ${namespace}/${name}`;
+  for (const explanation of [...explanations].sort((one, other) => compareNumbered(rank(one), rank(other)))) {
+    const { kind, namespace, name } = explanation.subject;
+    const key = likeness(explanation, (kind === "Pod" && claims.get(`${namespace}/${name}`)) || []);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { first: explanation, subjects: [explanation.subject] });
     else group.subjects.push(explanation.subject);
@@ -21,16 +25,21 @@ export function grouped(explanations: readonly Explanation[]): ExplanationGroup[
   return [...groups.values()];
 }
 
-/** What an explanation says, without the names of its subject and of claims that were made for it. */
-function likeness({ subject, state, headline, stage, requests, conflict, suggestions }: Explanation): string {
+/** What an explanation says, without the names of its subject and of the claims that it uses. */
+function likeness({ subject, state, headline, stage, requests, conflict, suggestions }: Explanation, claims: readonly string[]): string {
   const texts = suggestions?.map(({ text }) => text);
   let text = JSON.stringify([subject.kind, subject.namespace, state, headline, stage, requests, conflict, texts], (_, value) =>
     typeof value === "bigint" ? String(value) : value,
   );
-  for (const { claim } of requests) if (claim !== "") text = text.replaceAll(claim, "<claim>");
+  const used = [...new Set([...claims, ...requests.map(({ claim }) => claim)])].filter((claim) => claim !== "");
+  for (const [number, claim] of used.entries()) text = text.replace(whole(claim), `<claim ${number}>`);
   // Claims of a Pod are named after it.
-  const name = subject.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return text.replace(new RegExp(`(?<![\\w.-])${name}(-[a-z0-9]+)*(?![\\w.-])`, "g"), "<subject>");
+  return text.replace(whole(subject.name, "(-[a-z0-9]+)*"), "<subject>");
+}
+
+/** A name that is no part of another one, and what may follow it. */
+function whole(name: string, more = ""): RegExp {
+  return new RegExp(`(?<![\\w.-])${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${more}(?![\\w-]|\\.\\w)`, "g");
 }
 
 /** Where a device leaves the funnel, by its reason; in the order of the funnel. */

@@ -24,18 +24,27 @@ const EVERYTHING = {};
 export function WhyView() {
   const { answer, failure, isBusy } = useAnswer("why", EVERYTHING);
   const [applied, setApplied] = useState<Applied>();
-  const groups = useMemo(() => grouped(answer ?? []), [answer]);
+  const { asked, explained, result } = usePage().state;
+  // The headline is explained already: that stands here while changes that help are looked for.
+  const first = answer === undefined && explained?.asked === asked ? explained?.explanation : undefined;
+  const pods = result?.report.pods;
+  const groups = useMemo(() => grouped(answer ?? (first === undefined ? [] : [first]), pods), [answer, first, pods]);
   const { shown, more } = useSome(groups);
   return (
     <>
       {failure !== undefined && <FailureBox message={failure} />}
       {applied !== undefined && <Comparison applied={applied} onDone={() => setApplied(undefined)} />}
-      {answer === undefined && isBusy && <p class="muted late">{words.WORKING}</p>}
+      {answer === undefined && isBusy && first === undefined && <p class="muted late">{words.WORKING}</p>}
       {answer?.length === 0 && <p class="notice">{words.NOTHING_PENDING}</p>}
       {shown.map((group) => (
         <Group key={`${group.first.subject.kind} ${words.objectName(group.first.subject)}`} group={group} onApplied={setApplied} />
       ))}
       {more}
+      {first !== undefined && isBusy && (
+        <p class="muted late" role="status">
+          {words.MORE_FOLLOWS}
+        </p>
+      )}
     </>
   );
 }
