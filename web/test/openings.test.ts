@@ -275,3 +275,24 @@ test("an example is found however its name is written", async () => {
   tab.visit("#example=Tainted");
   await vi.waitFor(() => expect(store.value.name).toBe("Tainted"), 10_000);
 });
+
+test("a draft is written while one goes on typing, a long one less often", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    for (const [characters, first, last] of [[10, 400, 500], [4_000_000, 2_300, 2_500]] as const) {
+      const drafts = new Drafts();
+      const put = vi.spyOn(drafts, "put");
+      const store = new Store(initial([{ name: "long.yaml", text: "#".repeat(characters) }]), () => undefined);
+      const openings = new Openings(store, () => undefined, drafts, new Tab());
+      for (let at = 0; at <= last; at += 100) {
+        store.value = { ...store.value, files: [{ name: "long.yaml", text: `${"#".repeat(characters)}${at}` }] };
+        openings.follow(store.value);
+        await vi.advanceTimersByTimeAsync(100);
+        if (at + 100 < first) expect(put).not.toHaveBeenCalled();
+      }
+      expect(put).toHaveBeenCalled();
+    }
+  } finally {
+    vi.useRealTimers();
+  }
+});

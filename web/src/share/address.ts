@@ -8,6 +8,8 @@ import { type Drafts, newId } from "./drafts";
 import { fragmentOf, readFragment, recognised, sharedOf } from "./link";
 
 const PAUSE_MS = 400;
+/** A long text is written less often: a pause is a millisecond longer for so many of its characters. */
+const CHARACTERS_PER_MS = 2_000;
 
 /** How long the page waits for what the browser kept before it starts without. */
 const PATIENCE_MS = 500;
@@ -181,11 +183,11 @@ export class Openings {
   }
 
   #writeSoon(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
+    // Not put off by what is written meanwhile: a crash must not take all of it.
+    this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       void this.#write();
-    }, PAUSE_MS);
+    }, pauseOf(this.#visits.get(this.#entry.draft)));
   }
 
   async #write(): Promise<void> {
@@ -211,6 +213,12 @@ export class Openings {
     this.#written = fragment ?? "";
     this.#browser.replace(this.#entry, fragment);
   }
+}
+
+/** How long after the first change a draft is written. */
+function pauseOf(visit: Visit | undefined): number {
+  const characters = (visit?.shared.files ?? []).reduce((sum, { text }) => sum + text.length, 0);
+  return PAUSE_MS + characters / CHARACTERS_PER_MS;
 }
 
 /** The browser that this page is in. */
