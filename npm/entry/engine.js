@@ -10,11 +10,11 @@ import {
 import { answered } from "./call.js";
 import { ChangedError, RequestError, SettingsError } from "./errors.js";
 import { parse, stringify } from "./json.js";
-import { Facts, Held, guarded } from "./instance.js";
+import { Facts, Held, guarded, headOf } from "./instance.js";
 import { Manifests, readYaml } from "./manifests.js";
 import { makeDisposable } from "./start.js";
 
-/** @import { Answer, Asked, Evaluation, Finding, ObjectRef, PlacedFinding, PlacesAnswer, PreparedQuestion, Question } from "./types.d.ts" */
+/** @import { Answer, Asked, Change, Evaluation, Finding, ObjectRef, PlacedFinding, PlacesAnswer, PreparedQuestion, Question } from "./types.d.ts" */
 /** @import { Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Fit, FitRequest, NodesNeeded, NodesNeededRequest, PodScores, ScoresRequest, Usage } from "./types.d.ts" */
 /** @import { Snapshot, Supposition, TaintSpec } from "./types.d.ts" */
 /** @import { Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
@@ -62,6 +62,12 @@ export class Engine {
   #prepared = new Map();
   /** The number given last. */
   #lastPrepared = 0;
+  /**
+   * Who hears of changes.
+   *
+   * @type {Set<(change: Change) => void>}
+   */
+  #listeners = new Set();
 
   /** @param {Settings | typeof BARE} [settings] */
   constructor(settings = {}) {
@@ -108,15 +114,30 @@ export class Engine {
     const texts = Array.from(objects, (object) => (typeof object === "string" ? object : stringify(object)));
     /** @type {Finding[][]} */
     const findings = parse(this.#held.call((raw) => take(raw, texts)));
-    texts.forEach((text, index) => {
-      if (!findings[index]?.some(({ severity }) => severity === "error")) this.#keep(text);
-    });
+    this.#keep(texts.filter((_, index) => !findings[index]?.some(({ severity }) => severity === "error")));
     return findings;
   }
 
-  /** @param {string} text */
-  #keep(text) {
-    if (this.#facts.keep(text) || this.#ran) this.#changes += 1;
+  /** @param {readonly string[]} texts */
+  #keep(texts) {
+    const kept = texts.filter((text) => this.#facts.keep(text) || this.#ran);
+    if (kept.length === 0) return;
+    // Texts are read for listeners alone.
+    this.#change(this.#listeners.size === 0 ? {} : { objects: kept.flatMap((text) => headOf(text) ?? []) });
+  }
+
+  /** @param {Change} change */
+  #change(change) {
+    this.#changes += 1;
+    for (const listener of [...this.#listeners]) listener(change);
+  }
+
+  /** @param {(change: Change) => void} listener */
+  onChange(listener) {
+    // The same function may listen twice.
+    const own = (/** @type {Change} */ change) => listener(change);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
   }
 
   /**
@@ -138,10 +159,7 @@ export class Engine {
     /** @type {PlacedFinding[]} */
     const findings = parse(this.#applyHeld(Manifests.held(manifests)));
     const refused = new Set(findings.filter(({ severity }) => severity === "error").map(({ place }) => place?.document));
-    manifests.documents.forEach(({ isRefused }, number) => {
-      const text = isRefused || refused.has(number) ? undefined : manifests.jsonText(number);
-      if (text !== undefined) this.#keep(text);
-    });
+    this.#keep(manifests.documents.flatMap(({ isRefused }, number) => (isRefused || refused.has(number) ? [] : (manifests.jsonText(number) ?? []))));
     const start = (/** @type {PlacedFinding} */ finding) => finding.place?.utf16Range.start ?? 0;
     return [...manifests.problems, ...findings].sort((left, right) => start(left) - start(right));
   }
@@ -160,7 +178,7 @@ export class Engine {
     try {
       isGone = this.#held.call((raw) => raw.remove(kind, namespace, name));
     } finally {
-      if (isGone) this.#changes += 1;
+      if (isGone) this.#change({ objects: [{ kind, namespace, name }] });
     }
     return isGone;
   }
@@ -331,8 +349,11 @@ export class Engine {
 
   runText() {
     this.#ran = true;
-    this.#changes += 1;
-    return this.#held.call((raw) => raw.run());
+    try {
+      return this.#held.call((raw) => raw.run());
+    } finally {
+      this.#change({});
+    }
   }
 
   fork() {
@@ -357,8 +378,8 @@ export class Engine {
     engine.#facts = this.#facts;
     engine.#submits = this.#submits;
     engine.#ran = this.#ran;
-    engine.#changes += 1;
     this.free();
+    engine.#change({});
   }
 
   revert() {
@@ -366,9 +387,9 @@ export class Engine {
     this.#facts = facts.fork();
     this.#submits = submits;
     this.#ran = ran;
-    this.#changes += 1;
     // Where the module was made anew, it knows no fork.
     if (!this.#held.call((raw) => raw.revert())) this.#held.makeAgain();
+    this.#change({});
   }
 
   #forked() {
@@ -377,6 +398,7 @@ export class Engine {
   }
 
   free() {
+    this.#listeners.clear();
     this.#held.free();
   }
 }

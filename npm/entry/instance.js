@@ -218,10 +218,12 @@ function change(all, changes) {
 }
 
 /**
+ * Which object a JSON text is.
+ *
  * @param {string} text
  * @returns {ObjectRef | undefined}
  */
-function headOf(text) {
+export function headOf(text) {
   try {
     const { apiVersion, kind, metadata } = JSON.parse(text);
     const isSource = String(apiVersion).startsWith("apportion.dev/");

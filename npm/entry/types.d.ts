@@ -42,6 +42,12 @@ export interface Asked {
   question: Question;
 }
 
+/** What a call changed in a cluster. */
+export interface Change {
+  /** Objects that were given or deleted; none where any may be another: after a run, a commit or a revert. */
+  objects?: ObjectRef[];
+}
+
 /** Where the module comes from, when not from beside the package: its address, its bytes, or itself. */
 export type ModuleSource = string | URL | ArrayBuffer | Uint8Array | WebAssembly.Module;
 
@@ -171,6 +177,11 @@ export class Engine {
   commit(): void;
   /** Goes back to what this fork was when it was made. Prepared questions stay. */
   revert(): void;
+  /**
+   * Has a function called after each call that changed the cluster, until the function that comes back is called. The same object
+   * applied again is no change.
+   */
+  onChange(listener: (change: Change) => void): () => void;
   /** Gives the memory back. The engine cannot be used afterwards. */
   free(): void;
 }

@@ -110,6 +110,34 @@ test("a fork is committed, reverted or dropped", () => {
   assert.throws(() => engine.revert(), TypeError);
 });
 
+test("who listens hears of each change, and of what it changed", () => {
+  const named = (name) => ({ apiVersion: "resource.k8s.io/v1", kind: "DeviceClass", metadata: { name }, spec: {} });
+  const reference = (name) => ({ kind: "DeviceClass", namespace: "", name });
+  const engine = new Engine();
+  const heard = [];
+  const stop = engine.onChange((change) => heard.push(change));
+  const hears = (call) => {
+    heard.length = 0;
+    call();
+    return heard;
+  };
+  assert.deepEqual(hears(() => engine.apply([named("a"), named("b"), { kind: "DeviceClass" }])), [{ objects: [reference("a"), reference("b")] }]);
+  assert.deepEqual(hears(() => engine.apply([named("a")])), []);
+  assert.deepEqual(hears(() => engine.applyYaml("{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: c}, spec: {}}")), [{ objects: [reference("c")] }]);
+  assert.deepEqual(hears(() => engine.delete(reference("a"))), [{ objects: [reference("a")] }]);
+  assert.deepEqual(hears(() => engine.delete(reference("a"))), []);
+  assert.deepEqual(hears(() => engine.fits({ claims: [] })), []);
+  const fork = engine.fork();
+  assert.deepEqual(hears(() => fork.apply([named("d")])), [], "a fork has listeners of its own");
+  // What is heard is there already.
+  const stopAnother = engine.onChange(() => assert.ok(engine.get(reference("d"))));
+  assert.deepEqual(hears(() => fork.commit()), [{}]);
+  stopAnother();
+  assert.deepEqual(hears(() => engine.run()), [{}]);
+  stop();
+  assert.deepEqual(hears(() => engine.run()), []);
+});
+
 test("places of several questions are one bit per node, prepared or not", () => {
   const engine = new Engine();
   for (const text of example()) engine.applyYaml(text);
