@@ -4,6 +4,7 @@ import type { Client } from "./client";
 import { leadsTo } from "./editor/knowledge";
 import { type SourceFile, globalOffset, joined, localRange, split } from "./files";
 import { firstPending } from "./model/headline";
+import type { Inventory } from "./model/inventory";
 import type { Actions } from "./page";
 import type { Picked, State } from "./state";
 import * as states from "./state";
@@ -13,6 +14,9 @@ import * as words from "./words";
 
 /** Typing asks at each pause of this length. */
 const PAUSE_MS = 80;
+
+/** What a text holds is drawn without its answer where that takes longer. */
+const SOON_MS = 300;
 
 /** `back` goes to what was opened before, where there is something. */
 export function createActions(state: Store<State>, client: Client, back: () => boolean = () => false): { act: Actions; ask: () => void } {
@@ -25,10 +29,19 @@ export function createActions(state: Store<State>, client: Client, back: () => b
     clearTimeout(pause);
     const question = states.questionOf(state.value);
     change(states.onAsk(state.value, question));
-    const outcome = await client.ask("run", { question }, (inventory) => change(states.onRead(state.value, inventory)));
+    // Where there is an answer already, the next one is mostly drawn at once with what it is of.
+    let read: Inventory | undefined;
+    let soon: ReturnType<typeof setTimeout> | undefined;
+    const withRead = () => (read === undefined ? state.value : states.onRead(state.value, read));
+    const outcome = await client.ask("run", { question }, (inventory) => {
+      read = inventory;
+      if (state.value.result === undefined) change(withRead());
+      else soon ??= setTimeout(() => change(withRead()), SOON_MS);
+    });
+    clearTimeout(soon);
     if (state.value.asked !== question || outcome.kind === "overtaken") return;
-    if (outcome.kind === "failed") return void change(states.onFailure(state.value, outcome.message));
-    change(states.onResult(state.value, outcome.answer));
+    if (outcome.kind === "failed") return void change(states.onFailure(withRead(), outcome.message));
+    change(states.onResult(withRead(), outcome.answer));
     const subject = firstPending(outcome.answer);
     const explained = subject && (await client.ask("headline", { question, subject }));
     if (state.value.asked !== question) return;

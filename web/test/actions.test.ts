@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import { createActions } from "../src/actions";
-import { Client } from "../src/client";
-import { initial } from "../src/state";
+import { Client, type Outcome } from "../src/client";
+import type { Inventory } from "../src/model/inventory";
+import type { Result } from "../src/protocol";
+import { type State, initial } from "../src/state";
 import { Store } from "../src/store";
 
 const TOUR = [{ name: "10-nodes.yaml", text: "kind: Node\n" }, { name: "20-pods.yaml", text: "kind: Pod\n" }];
@@ -97,4 +99,33 @@ test("Escape closes one thing at a time: the tour, what is picked, a notice", ()
     expect(open()).toEqual(left);
   }
   expect(act.dismiss()).toBe(false);
+});
+
+test("a new answer is drawn with what it is of, and what takes longer is drawn before it", async () => {
+  const drawn: string[] = [];
+  const store: Store<State> = new Store(initial(TOUR), () => {
+    const { inventory, result } = store.value;
+    const now = `${(inventory as { name?: string } | undefined)?.name} ${(result as { name?: string } | undefined)?.name}`;
+    if (drawn.at(-1) !== now) drawn.push(now);
+  });
+  const client = new Client(() => ({ postMessage: () => undefined, terminate: () => undefined, onmessage: null, onerror: null }));
+  let read: ((inventory: Inventory) => void) | undefined;
+  let settle: ((outcome: Outcome<"run">) => void) | undefined;
+  vi.spyOn(client, "ask").mockImplementation((kind, _, onRead) => {
+    if (kind !== "run") return Promise.resolve({ kind: "overtaken" });
+    read = onRead;
+    return new Promise((resolve) => (settle = resolve as typeof settle));
+  });
+  const { ask } = createActions(store, client);
+  const answer = async (name: string, millis: number) => {
+    ask();
+    read?.({ name } as unknown as Inventory);
+    await vi.advanceTimersByTimeAsync(millis);
+    settle?.({ kind: "done", answer: { name, report: { pods: [] } } as unknown as Result });
+    await vi.advanceTimersByTimeAsync(1_000);
+  };
+  await answer("first", 0);
+  await answer("second", 200);
+  await answer("slow", 400);
+  expect(drawn).toEqual(["first undefined", "first first", "second second", "slow second", "slow slow"]);
 });
