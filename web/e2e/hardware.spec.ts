@@ -2,7 +2,7 @@
 
 import { expect } from "@playwright/test";
 
-import { editor, open, podRow, status, test, violations } from "./helpers";
+import { editor, open, podRow, status, tab, test, violations } from "./helpers";
 
 const PASTE = `apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate
@@ -22,6 +22,11 @@ test("what most documents suggest gets its picture with one click", async ({ pag
   const offer = page.getByRole("region", { name: "Hardware for what is asked for" });
   await expect(offer).toContainText("The text asks for gpu.nvidia.com, and has no devices for it.");
   expect(await violations(page)).toEqual([]);
+  // The headline leads to Why, where it is offered as well.
+  for (const view of ["Why", "Fit", "What-if", "Scores", "Result"]) {
+    await tab(page, view).click();
+    await expect(offer).toBeVisible();
+  }
   await offer.getByRole("button", { name: "Try with 2 nodes of 8 H100" }).click();
   await expect(podRow(page, "pod")).toContainText("aks-ndh100v5-0");
   await expect(page.locator(".picture .tile")).toHaveCount(16);

@@ -7,12 +7,18 @@ import { EditorPane } from "./editor/pane";
 import { Header } from "./header";
 import { Later, type Load } from "./later";
 import { usePage } from "./page";
+import { missing } from "./model/missing";
 import { summary } from "./model/rows";
 import { SIDES, VIEWS, type View, findingsOf } from "./state";
 import { ResultView } from "./views/result";
 import * as words from "./words";
 
 const devicePanel: Load = () => import("./views/device").then(({ DevicePanel }) => DevicePanel);
+
+const offer: Load = () => import("./views/offer").then(({ Offer }) => Offer);
+
+/** Views that have little to say where what is asked for is not there; the result offers it in its own place. */
+const OFFERING: readonly View[] = ["why", "fit", "whatif", "nodes"];
 
 const tour: Load = () => import("./views/tour").then(({ Tour }) => Tour);
 
@@ -198,10 +204,12 @@ function Loading({ share }: { share: number }) {
 
 function Panel() {
   const { state } = usePage();
-  const { view } = state;
+  const { view, inventory } = state;
+  const isLacking = useMemo(() => inventory !== undefined && missing(inventory).length > 0, [inventory]);
   return (
     // What scrolls must be reachable by keyboard.
     <div class="scroll" id="panel" role="tabpanel" tabIndex={0} aria-labelledby={`tab-${view}`}>
+      {isLacking && OFFERING.includes(view) && <Later of={offer} />}
       {view === "result" ? <ResultView /> : <Later key={view} of={LATER[view]} />}
     </div>
   );
