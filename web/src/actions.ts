@@ -16,7 +16,7 @@ import * as words from "./words";
 const PAUSE_MS = 80;
 
 /** What a text holds is drawn without its answer where that takes longer. */
-const SOON_MS = 300;
+const SOON_MS = 1_000;
 
 /** `back` goes to what was opened before, where there is something. */
 export function createActions(state: Store<State>, client: Client, back: () => boolean = () => false): { act: Actions; ask: () => void } {

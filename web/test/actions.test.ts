@@ -122,10 +122,10 @@ test("a new answer is drawn with what it is of, and what takes longer is drawn b
     read?.({ name } as unknown as Inventory);
     await vi.advanceTimersByTimeAsync(millis);
     settle?.({ kind: "done", answer: { name, report: { pods: [] } } as unknown as Result });
-    await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(2_000);
   };
   await answer("first", 0);
-  await answer("second", 200);
-  await answer("slow", 400);
+  await answer("second", 900);
+  await answer("slow", 1_100);
   expect(drawn).toEqual(["first undefined", "first first", "second second", "slow second", "slow slow"]);
 });
