@@ -68,7 +68,7 @@ macro_rules! snapshots {
 
 /// A Pod of a dump, which has nothing else.
 const DUMPED_POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ml, uid: 1b6c7f0e}\nspec:\n  \
-     containers: [{name: c, image: x}]\n  nodeName: n\n  resourceClaims: [{name: g, resourceClaimName: one}]\nstatus: {phase: Running}\n";
+     containers: [{name: c, image: x}]\n  nodeName: node-a\n  resourceClaims: [{name: g, resourceClaimName: one}]\nstatus: {phase: Running}\n";
 
 /// A Pod without a namespace, and the claim that it names in one.
 const TWO_SPACES: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: [{name: c, image: x, resources: {claims: [{name: g}]}}]\n  \

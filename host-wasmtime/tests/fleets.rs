@@ -96,7 +96,7 @@ fn shards_together_have_the_bytes_of_one_run() {
 
     let (native, _, _) = said(&["batch", &lines, "--ask", "run", "--ask", "usage", "--native", "--jobs", "3"], "");
     assert!(whole == native, "outside of the component the answers are others");
-    for shards in [2, 16] {
+    for shards in [2, 16, 64] {
         let outputs: Vec<String> = (0..shards).map(|shard| folder.path(&format!("{shards}-{shard}.ndjson"))).collect();
         for (shard, output) in outputs.iter().enumerate() {
             let shard = format!("{shard}/{shards}");

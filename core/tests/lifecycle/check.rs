@@ -188,7 +188,7 @@ fn what_a_dump_lacks_is_named() {
     let found = inspect(vec![pod("p", "one")], &Profile::default(), None);
     let [only] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((only.code, only.severity), (Code::RunNotGiven, Severity::Warning));
-    assert!(only.message.contains("ResourceClaims"), "{only:?}");
+    assert!(only.message.contains("`ResourceClaim`"), "{only:?}");
     assert!(
         only.hint.as_ref().unwrap().contains("kubectl get") && only.hint.as_ref().unwrap().contains("resourceclaims")
     );
