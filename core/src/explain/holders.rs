@@ -73,8 +73,10 @@ pub(crate) fn in_words(holders: &[Holder]) -> String {
         [first, rest @ ..] => format!("claim `{}` of `{first}` and {} more", holder.claim, rest.len()),
     };
     let mut parts: Vec<String> = holders.iter().take(SHOWN).map(one).collect();
-    if holders.len() > SHOWN {
-        parts.push(format!("{} more claims", holders.len().saturating_sub(SHOWN)));
+    match holders.len().saturating_sub(SHOWN) {
+        0 => {}
+        1 => parts.push("1 more claim".to_owned()),
+        more => parts.push(format!("{more} more claims")),
     }
     parts.join(", ")
 }

@@ -56,7 +56,7 @@ pub(crate) fn plain(cluster: &mut Cluster, case: &Case, survey: &Survey, explana
     if let Some(amounts) = amounts(cluster, case, survey, (position, unit), request, noun) {
         return Some(format!("{wanted}{amounts}"));
     }
-    let others: Vec<&ReasonCount> = by_number(request).into_iter().filter(|reason| !is_of_selector(reason)).collect();
+    let others = obstacles(request);
     let total = match refused {
         0 => there_are(request.devices, noun),
         _ => format!("{matching} of {} {}", request.devices, verb(matching, "matches", "match")),
@@ -114,6 +114,23 @@ fn by_number(request: &RequestExplanation) -> Vec<&ReasonCount> {
     reasons
 }
 
+/// Why devices that match cannot be had, by the number of devices. Counters of which too little is left are one reason to a person.
+fn obstacles(request: &RequestExplanation) -> Vec<ReasonCount> {
+    let mut all: Vec<ReasonCount> = Vec::new();
+    for reason in request.reasons.iter().filter(|reason| !is_of_selector(reason)) {
+        match all.iter_mut().find(|other| shares_hardware(other) && shares_hardware(reason)) {
+            Some(other) => other.devices = other.devices.saturating_add(reason.devices),
+            None => all.push(reason.clone()),
+        }
+    }
+    all.arrange_by_key(|reason| std::cmp::Reverse(reason.devices));
+    all
+}
+
+fn shares_hardware(reason: &ReasonCount) -> bool {
+    matches!(reason.kind, ReasonKind::CounterShort | ReasonKind::OtherGroup)
+}
+
 /// A reason behind its number: `all 16 are in use`, `2 are in use`.
 fn reason_in_words(reason: &ReasonCount, matching: u64, refused: u64) -> String {
     let number = reason.devices;
@@ -125,7 +142,7 @@ fn reason_in_words(reason: &ReasonCount, matching: u64, refused: u64) -> String 
     };
     let text = match reason.kind {
         ReasonKind::InUse => verb(number, "is in use", "are in use").to_owned(),
-        ReasonKind::CounterShort | ReasonKind::OtherGroup => {
+        _ if shares_hardware(reason) => {
             format!("{} hardware with devices in use", verb(number, "shares", "share"))
         }
         _ => reason.text.clone(),

@@ -73,6 +73,54 @@ spec:
 ";
 
 #[test]
+fn devices_that_share_hardware_are_counted_once() {
+    // Each part in use draws from one of two counters, so that one whole device lacks the one and another one the other.
+    let device = |name: &str, size: &str, counter: &str, value: &str| {
+        let draws = json!([{ "counterSet": "s", "counters": { counter: { "value": value } } }]);
+        json!({ "name": name, "attributes": { "size": { "string": size } }, "consumesCounters": draws })
+    };
+    let slice = |name: &str, field: &str, value: Value| {
+        let pool = json!({ "name": "p", "generation": 1, "resourceSliceCount": 2 });
+        let mut spec = json!({ "driver": "gpu.example.com", "nodeName": "n", "pool": pool });
+        spec[field] = value;
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": name }, "spec": spec })
+    };
+    let claim = |name: &str, request: Value, status: Value| {
+        let spec = json!({ "devices": { "requests": [{ "name": "r", "exactly": request }] } });
+        let metadata = json!({ "namespace": "ml", "name": name });
+        json!({
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": metadata, "spec": spec, "status": status,
+        })
+    };
+    let busy = |name: &str, device: &str| {
+        let result = json!({ "request": "r", "driver": "gpu.example.com", "pool": "p", "device": device });
+        let status = json!({ "allocation": { "devices": { "results": [result] } } });
+        claim(name, json!({ "deviceClassName": "gpu" }), status)
+    };
+    let counters = json!({ "a": { "value": "2" }, "b": { "value": "2" } });
+    let devices = [("part", "1"), ("whole", "2")]
+        .into_iter()
+        .flat_map(|(size, value)| ["a", "b"].map(|counter| device(&format!("{size}-{counter}"), size, counter, value)));
+    let is_whole = "device.attributes['gpu.example.com'].size == 'whole'";
+    let wanted = json!({ "deviceClassName": "gpu", "selectors": [{ "cel": { "expression": is_whole } }] });
+    let objects = [
+        json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n" } }),
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu" }, "spec": {} }),
+        slice("counters", "sharedCounters", json!([{ "name": "s", "counters": counters }])),
+        slice("devices", "devices", devices.collect()),
+        busy("one", "part-a"),
+        busy("two", "part-b"),
+        claim("wanted", wanted, json!({})),
+    ];
+    let mut engine = of(json!({}));
+    engine.apply(objects.map(|object| object.to_string()).iter().map(String::as_str));
+    let subject = json!({ "kind": "ResourceClaim", "namespace": "ml", "name": "wanted" });
+    let answers: Value = ask(&engine, json!({ "kind": "explain", "subject": subject }));
+    let plain = answers[0]["plain"].as_str().unwrap();
+    assert_eq!(plain, "asks for a GPU with `size` \"whole\"; all 2 share hardware with devices in use");
+}
+
+#[test]
 fn nothing_changed_changes_nothing() {
     for case in cases() {
         let difference: Difference = ask(&case.engine(), json!({ "kind": "whatIf" }));
