@@ -26,6 +26,8 @@ struct Writes {
     taken: BTreeSet<ObjectRef>,
     /// When it was decided first.
     since: Time,
+    /// When it was looked at first after nobody had answered: all its writes had been sent by then. `None` while they are carried out.
+    sent: Option<Time>,
     /// Whether it is not known what became of a write.
     is_unanswered: bool,
 }
@@ -62,8 +64,8 @@ impl InFlight {
         let decision = decision.clone();
         // What is left of an earlier decision does not make its writes known.
         let mut writes = match self.decisions.remove(subject) {
-            Some(earlier) => Writes { decision, ..earlier },
-            None => Writes { decision, taken: BTreeSet::new(), since: now, is_unanswered: false },
+            Some(earlier) => Writes { decision, sent: None, ..earlier },
+            None => Writes { decision, taken: BTreeSet::new(), since: now, sent: None, is_unanswered: false },
         };
         for action in &writes.decision.actions {
             let Some(object) = outlook(cluster, action) else { continue };
@@ -122,13 +124,15 @@ impl InFlight {
     /// What to do about such a decision.
     ///
     /// Its writes may still arrive, so that nothing else may be decided meanwhile: devices could be given away twice. They are
-    /// repeated as they were, and the API server takes each no more than once.
-    pub(super) fn again(&self, cluster: &Cluster, subject: &ObjectRef, now: Time) -> Again {
-        let Some(writes) = self.decisions.get(subject) else { return Again::Over };
-        let end = writes.since.plus_millis(WRITE_TIMEOUT);
+    /// repeated as they were, and the API server takes each no more than once. A repetition is a write that may arrive late as well,
+    /// therefore nothing is repeated for ever.
+    pub(super) fn again(&mut self, cluster: &Cluster, subject: &ObjectRef, now: Time) -> Again {
+        let Some(writes) = self.decisions.get_mut(subject) else { return Again::Over };
+        let end = writes.sent.get_or_insert(now).plus_millis(WRITE_TIMEOUT);
         if now >= end {
             return Again::Over;
         }
+        let Some(writes) = self.decisions.get(subject) else { return Again::Over };
         let mut rest = Decision::none();
         for action in &writes.decision.actions {
             match self.left_of(cluster, action) {
@@ -138,7 +142,11 @@ impl InFlight {
             }
         }
         let is_write = |action: &Action| !matches!(action, Action::Record(_));
-        if rest.actions.iter().any(is_write) { Again::Rest(rest) } else { Again::Over }
+        match rest.actions.iter().any(is_write) {
+            false => Again::Over,
+            true if now >= writes.since.plus_millis(WRITE_TIMEOUT) => Again::Wait(end),
+            true => Again::Rest(rest),
+        }
     }
 
     /// What is left of a write, by what is known of its object.

@@ -194,6 +194,35 @@ fn what_nobody_answered_is_written_again_and_nothing_else() {
     assert_eq!(bound(&world).len(), 1, "the others still wait");
 }
 
+/// The last repetition may be as late as any other write.
+#[test]
+fn a_device_is_kept_until_no_repetition_can_arrive_any_more() {
+    let mut world = with_pods(1, 2);
+    let subjects = due(&mut world);
+    assert_eq!(device(&decide(&mut world, &subjects[0])), Some("gpu-0".to_owned()));
+    let start = world.now;
+    for seconds in [5, 30, 59] {
+        world.controller.conclude(&subjects[0], Conclusion::Unanswered);
+        world.now = start.plus_seconds(seconds);
+        assert_eq!(device(&decide(&mut world, &subjects[0])), Some("gpu-0".to_owned()), "written once more");
+    }
+    world.controller.conclude(&subjects[0], Conclusion::Unanswered);
+    world.now = start.plus_seconds(64);
+    let end = start.plus_seconds(124);
+    for _ in 0..2 {
+        let waits = decide(&mut world, &subjects[0]);
+        assert_eq!((waits.actions.len(), waits.wake_up), (0, Some(end)));
+        assert_eq!(device(&decide(&mut world, &subjects[1])), None, "it is not given to the other one");
+        world.now = end.plus_millis(-1);
+    }
+    world.remove(&reference(&pod("p-1", "c-1")));
+    decide(&mut world, &subjects[0]);
+    world.now = end;
+    decide(&mut world, &subjects[0]);
+    world.now = end.plus_seconds(60);
+    assert_eq!(device(&decide(&mut world, &subjects[1])), Some("gpu-0".to_owned()));
+}
+
 #[test]
 fn what_became_something_else_is_waited_for() {
     let mut world = with_pods(1, 1);
