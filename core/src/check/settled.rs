@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::finding;
 use crate::allocate::Limits;
-use crate::controller::{Conclusion, Controller, Settings};
+use crate::controller::{Conclusion, Controller, Part, Settings};
 use crate::decision::{Action, Time};
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Profile;
@@ -17,6 +17,7 @@ pub fn unsettled<'t>(
     settings: Settings,
     now: Time,
 ) -> Vec<Finding> {
+    let is_slow = settings.part == Part::TemplateSync;
     let mut fresh = Controller::new(profile.clone(), Limits::default(), settings);
     fresh.apply(objects);
     let (mut asked, mut findings) = (BTreeSet::new(), Vec::new());
@@ -27,7 +28,11 @@ pub fn unsettled<'t>(
             return findings;
         }
         for object in due {
-            let decision = fresh.reconcile(&object, now);
+            let mut decision = fresh.reconcile(&object, now);
+            // What a brake delays counts as well.
+            if let Some(later) = decision.wake_up.filter(|_| is_slow) {
+                decision = fresh.reconcile(&object, later);
+            }
             findings.extend(decision.actions.iter().filter_map(in_words));
             fresh.conclude(&object, Conclusion::Done);
         }

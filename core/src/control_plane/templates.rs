@@ -21,6 +21,9 @@ const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 /// Milliseconds that changes are collected before a status is written.
 const STATUS_PAUSE: i64 = 500;
 
+/// Milliseconds after which the controller deletes as it does from then on.
+const LONG: i64 = 60_000;
+
 /// What the controller remembers, and what it has to look at.
 #[derive(Clone, Debug)]
 pub(super) struct Templates {
@@ -40,6 +43,8 @@ impl Templates {
 
     /// Has everything looked at.
     pub(super) fn look_at_all(&mut self, cluster: &Cluster, profile: &Profile, now: Time) {
+        // The simulated cluster has had it for a while.
+        self.memory.begin(now.plus_millis(-LONG));
         for source in cluster.template_sources().values() {
             self.memory.judge(&Object::TemplateSource(Arc::new(source.clone())), &[], profile);
         }

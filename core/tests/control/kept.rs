@@ -339,6 +339,38 @@ fn many_copies_go_slowly_unless_a_user_changed_their_source() {
     }
 }
 
+/// Whatever lets controllers start again and again, no more copies go for it.
+#[test]
+fn nothing_goes_in_the_minute_after_a_start_unless_a_user_changed_its_source() {
+    let mut world = many(15);
+    for number in 0..15 {
+        world.put(namespace(&format!("n{number:03}"), json!({ "team": "web" })));
+    }
+    world.events.clear();
+    for _ in 0..5 {
+        world.start();
+        world.settle();
+        world.now = world.now.plus_millis(59_000);
+    }
+    assert_eq!(world.places("h100").len(), 15);
+    let decision = world.controller.reconcile(&template("n000", "h100"), world.now);
+    assert_eq!(decision.wake_up, Some(world.now.plus_millis(1000)));
+    assert_eq!((world.events.len(), &world.status("h100")["held"]), (0, &Value::Null), "they may well go soon");
+    world.now = world.now.plus_millis(1000);
+    let actions =
+        |world: &mut World, name: &str| world.controller.reconcile(&template(name, "h100"), world.now).actions;
+    let going = (0..15).filter(|number| !actions(&mut world, &format!("n{number:03}")).is_empty());
+    assert_eq!(going.count(), 10);
+
+    let mut world = many(15);
+    world.start();
+    let mut changed = world.objects[&source_ref("h100")].clone();
+    changed["spec"]["targets"] = json!([{ "names": ["other"] }]);
+    world.put(changed);
+    world.settle();
+    assert_eq!(world.places("h100").len(), 0);
+}
+
 #[test]
 fn a_change_of_long_ago_explains_no_deletion_of_today() {
     for (minutes, left) in [(9, 0), (11, 30)] {

@@ -108,16 +108,26 @@ fn merge(target: &mut Value, fields: &Value) {
     }
 }
 
+/// A controller that knows nothing of the cluster, and has been at work for a minute.
+fn controller(settings: &Settings, now: Time) -> Controller {
+    let mut controller = Controller::new(Profile::default(), Limits::default(), settings.clone());
+    if settings.part == Part::TemplateSync {
+        controller.reconcile(&template("nowhere", "none"), now.plus_millis(-60_000));
+    }
+    controller
+}
+
 impl World {
     pub(crate) fn new(part: Part) -> Self {
         Self::with(settings(part))
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
+        let now = Time::from_seconds(1_800_000_000);
         Self {
             objects: BTreeMap::new(),
-            controller: Controller::new(Profile::default(), Limits::default(), settings.clone()),
-            now: Time::from_seconds(1_800_000_000),
+            controller: controller(&settings, now),
+            now,
             events: Vec::new(),
             causes: Vec::new(),
             writes: Vec::new(),
@@ -229,7 +239,17 @@ impl World {
 
     /// A controller that starts anew and hears of everything that is there.
     pub(crate) fn restart(&mut self) {
+        self.controller = controller(&self.settings, self.now);
+        self.hear_all();
+    }
+
+    /// The same, and it has not been at work before.
+    pub(crate) fn start(&mut self) {
         self.controller = Controller::new(Profile::default(), Limits::default(), self.settings.clone());
+        self.hear_all();
+    }
+
+    fn hear_all(&mut self) {
         let texts: Vec<String> = self.objects.values().map(Value::to_string).collect();
         self.controller.apply(texts.iter().map(String::as_str));
     }

@@ -1,4 +1,7 @@
 //! A brake on deletions: many copies at once go only because a user changed or deleted their source.
+//!
+//! What was deleted before a start is not known. Therefore nothing is admitted in the first minute: however often the controller starts,
+//! and whichever replica leads, no more is deleted than in a single run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +15,7 @@ pub(super) const LEAST: usize = 10;
 pub(super) const SHARE: usize = 10;
 
 /// Milliseconds in which deletions are counted together.
-const MINUTE: i64 = 60_000;
+pub(super) const MINUTE: i64 = 60_000;
 
 /// Milliseconds after which a user's change explains no further deletion, counted from the last one that it explained.
 const EXPLAINS: i64 = 10 * MINUTE;
@@ -31,7 +34,7 @@ enum Release {
 /// Deletions of the last minute, and those that wait.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Brake {
-    /// When the minute began, and how many copies may be deleted in it.
+    /// When the minute began, and how many copies may be deleted in it: none in the first one.
     minute: Option<(Time, usize)>,
     /// Those that were to be deleted in it.
     admitted: BTreeSet<Key>,
@@ -79,17 +82,32 @@ impl Brake {
         self.changed.remove(uid);
     }
 
+    /// Something is looked at, which may be the first thing since the start.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.minute.get_or_insert((now, 0));
+    }
+
+    /// Whether nothing is admitted yet, because it is not known what was deleted before.
+    pub(super) fn is_starting(&self) -> bool {
+        self.minute.is_none_or(|(_, most)| most == 0)
+    }
+
     /// Whether a copy may be deleted now, of so many that there are.
     ///
     /// # Errors
     ///
     /// When to ask again.
     pub(super) fn admit(&mut self, key: &Key, copies: impl FnOnce() -> usize, now: Time) -> Result<(), Time> {
-        let begun = self.minute.filter(|(since, _)| (0..MINUTE).contains(&now.millis().saturating_sub(since.millis())));
-        let (since, most) = begun.unwrap_or_else(|| {
-            self.admitted.clear();
-            (now, LEAST.max(copies() / SHARE))
-        });
+        let age = self.minute.map(|(since, _)| now.millis().saturating_sub(since.millis()));
+        let (since, most) = match (self.minute, age) {
+            (Some(minute), Some(0..MINUTE)) => minute,
+            (_, age) => {
+                self.admitted.clear();
+                // After a clock has gone back nobody knows what was deleted in the last minute.
+                let is_known = age.is_some_and(|age| age >= MINUTE);
+                (now, if is_known { LEAST.max(copies() / SHARE) } else { 0 })
+            }
+        };
         self.minute = Some((since, most));
         if self.admitted.len() < most {
             self.admitted.insert(key.clone());
@@ -125,6 +143,7 @@ mod tests {
     fn a_tenth_goes_each_minute_and_whoever_was_admitted_stays_so() {
         for (copies, most) in [(0, 10), (15, 10), (1000, 100)] {
             let (mut brake, start) = (Brake::default(), Time::from_seconds(1_800_000_000));
+            brake.begin(start.plus_millis(-MINUTE));
             let mut admitted = |from: usize, now: Time| {
                 let mut all = (from..copies.max(20)).map(|number| brake.admit(&key(number), || copies, now));
                 (all.by_ref().take_while(Result::is_ok).count(), all.next())
@@ -138,9 +157,15 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_begins_a_minute() {
+    fn a_clock_that_goes_back_and_a_start_admit_nothing_for_a_minute() {
         let (mut brake, now) = (Brake::default(), Time::from_seconds(1_800_000_000));
-        assert_eq!((0..11).filter(|number| brake.admit(&key(*number), || 0, now).is_ok()).count(), 10);
-        assert_eq!(brake.admit(&key(10), || 0, now.plus_millis(-1)), Ok(()));
+        brake.begin(now);
+        brake.begin(now.plus_millis(MINUTE / 2));
+        let mut admit = |number: usize, millis: i64| brake.admit(&key(number), || 0, now.plus_millis(millis));
+        assert_eq!(admit(0, MINUTE - 1), Err(now.plus_millis(MINUTE)));
+        assert_eq!((0..11).filter(|number| admit(*number, MINUTE).is_ok()).count(), 10);
+        assert_eq!(admit(0, MINUTE - 1), Err(now.plus_millis(2 * MINUTE - 1)), "it was admitted by another clock");
+        assert_eq!(admit(11, 2 * MINUTE - 1), Ok(()));
+        assert_eq!(Brake::default().admit(&key(0), || 0, now), Err(now.plus_millis(MINUTE)));
     }
 }

@@ -59,6 +59,11 @@ impl Memory {
         template.metadata.namespace == self.settings.home && !is_copy(template)
     }
 
+    /// It has been at work since a time; else it begins with the first copy that is looked at.
+    pub(crate) fn begin(&mut self, since: Time) {
+        self.brake.begin(since);
+    }
+
     /// Forgets what is gone, and remembers which sources users change.
     pub(crate) fn note(&mut self, trigger: &Trigger) {
         let (before, after) = (trigger.before.as_deref(), trigger.after.as_deref());
@@ -98,11 +103,16 @@ impl Memory {
         key: &Key,
         now: Time,
     ) -> Option<(Decision, State, Vec<Work>)> {
+        self.brake.begin(now);
         let (mut decision, state) = reconcile(cluster, &self.settings, &key.0, &key.1);
         let deletes = decision.actions.iter().any(|action| matches!(action, Action::Delete { .. }));
         let mut next = Vec::new();
         match self.admit(cluster, key, deletes, now) {
             Ok(()) => next.extend(self.brake.let_go(key).and_then(|uid| status_of(cluster, &uid))),
+            // It may well go a minute after the start; whoever looks at it need not know.
+            Err((at, _)) if self.brake.is_starting() => {
+                return Some((Decision { wake_up: Some(at), ..Decision::none() }, State::Outdated, next));
+            }
             Err((at, uid)) => {
                 decision = Decision { wake_up: Some(at), cause: Cause::Held, ..Decision::none() };
                 if self.brake.hold(key, &uid) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use apportion::Controller;
 use apportion_core::controller::Conclusion;
-use apportion_core::decision::{Action, Cause, EventRecord};
+use apportion_core::decision::{Action, EventRecord};
 use apportion_core::finding::ObjectRef;
 use clap::Args;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ fn planned(controller: &mut Controller) -> Result<Planned> {
         for task in due {
             let mut plan = controller.reconcile(&task.object, now)?;
             // What the controller does slowly is part of the plan as well.
-            if let (Cause::Held, Some(later)) = (plan.cause, plan.wake_up) {
+            if let Some(later) = plan.wake_up {
                 now = later;
                 plan = controller.reconcile(&task.object, now)?;
             }
