@@ -23,11 +23,22 @@ impl Written {
         }
     }
 
-    /// A watch has told of it, or of its end.
-    pub(super) fn told(&self, object: &ObjectRef) {
-        if let Ok(mut written) = self.0.lock() {
+    /// A watch has told of it, or of its end. One that has its name may have been written since.
+    pub(super) fn told(&self, object: &ObjectRef, uid: &str) {
+        if let Ok(mut written) = self.0.lock()
+            && written.get(object).is_some_and(|written| written == uid)
+        {
             written.remove(object);
         }
+    }
+
+    /// Those of a kind that are not among the ones that a watch has reported so far, by name and UID.
+    pub(super) fn unreported(&self, kind: &str, known: &BTreeMap<ObjectRef, String>) -> BTreeSet<(ObjectRef, String)> {
+        if let Ok(mut written) = self.0.lock() {
+            // The news of a write may be faster than its answer.
+            written.retain(|object, uid| object.kind != kind || known.get(object) != Some(uid));
+        }
+        self.of_kind(kind).into_iter().collect()
     }
 
     /// Those of a kind so far. What of them a list lacks that is asked for later is gone.

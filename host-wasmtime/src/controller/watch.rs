@@ -30,6 +30,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(800);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const FORGOTTEN: Duration = Duration::from_secs(120);
 
+/// How often objects are looked for that were written and that the watch has not reported.
+const LOOK_FOR_WRITTEN: Duration = Duration::from_secs(30);
+
 /// Something that happened.
 #[derive(Clone, Debug)]
 pub(super) enum News {
@@ -148,29 +151,43 @@ impl Watch {
     ) {
         let kind = self.resource.reference_kind();
         let mut events = pin!(events);
-        let mut listed: BTreeSet<ObjectRef> = BTreeSet::new();
+        // What was written before a list was asked for, while it is being read.
+        let (mut listed, mut written) = (BTreeMap::new(), None);
+        let (mut unreported, mut look) = (BTreeSet::new(), far(LOOK_FOR_WRITTEN));
         let mut pauses = Pauses::default();
-        while let Some(event) = events.next().await {
+        loop {
+            let event = tokio::select! {
+                biased;
+                event = events.next() => event,
+                () = runtime::sleep_until(look), if written.is_none() => {
+                    let since = std::mem::replace(&mut unreported, self.written.unreported(kind, known));
+                    if !since.is_disjoint(&unreported) {
+                        // An answer that came after a list which lacks its object: no watch reports the end of that.
+                        info!(kind, "listed again: the watch does not report what was written");
+                        return;
+                    }
+                    look = far(LOOK_FOR_WRITTEN);
+                    continue;
+                }
+            };
+            let Some(event) = event else { return };
             match event {
                 Ok(Event::Init) => {
                     listed.clear();
-                    known.extend(self.written.of_kind(kind));
+                    written = Some(self.written.of_kind(kind));
                 }
                 Ok(Event::InitApply(object)) => {
                     let seen = Seen::of(kind, write(object));
-                    listed.insert(seen.object.clone());
+                    listed.insert(seen.object.clone(), seen.uid.clone());
                     self.tell_of(seen, known);
                 }
                 Ok(Event::InitDone) => {
                     // What is not in the list was deleted while nobody looked.
-                    let gone: Vec<ObjectRef> =
-                        known.keys().filter(|object| !listed.contains(object)).cloned().collect();
-                    for object in gone {
-                        let uid = known.remove(&object).unwrap_or_default();
-                        self.written.told(&object);
+                    for (object, uid) in missing(known, written.take().unwrap_or_default(), &listed) {
+                        self.written.told(&object, &uid);
                         self.tell(&News::Gone { object, uid });
                     }
-                    listed.clear();
+                    *known = std::mem::take(&mut listed);
                     debug!(kind, objects = known.len(), "listed");
                     self.metrics.watch_listed(self.resource.plural);
                     self.tell(&News::Synced(self.resource.plural, term));
@@ -180,9 +197,9 @@ impl Watch {
                 }
                 Ok(Event::Delete(object)) => {
                     let Seen { object, uid, .. } = Seen::of(kind, write(object));
-                    self.tell(&News::Gone { object: object.clone(), uid });
                     known.remove(&object);
-                    self.written.told(&object);
+                    self.written.told(&object, &uid);
+                    self.tell(&News::Gone { object, uid });
                 }
                 Err(error) => {
                     if rights::is_news(&error.to_string()) {
@@ -204,7 +221,7 @@ impl Watch {
         if let Some(uid) = before.filter(|uid| *uid != seen.uid) {
             self.tell(&News::Gone { object: seen.object.clone(), uid });
         }
-        self.written.told(&seen.object);
+        self.written.told(&seen.object, &seen.uid);
         self.tell(&News::Applied(seen));
     }
 
@@ -214,6 +231,23 @@ impl Watch {
             let _ = listener.send(news.clone());
         }
     }
+}
+
+fn far(pause: Duration) -> Instant {
+    let now = runtime::now();
+    now.checked_add(pause).unwrap_or(now)
+}
+
+/// Objects that were told of or written, and that a list asked for later lacks; each with its UID. An object that was written and is gone may
+/// have had the name of one that was told of.
+fn missing(
+    known: &BTreeMap<ObjectRef, String>,
+    written: Vec<(ObjectRef, String)>,
+    listed: &BTreeMap<ObjectRef, String>,
+) -> BTreeSet<(ObjectRef, String)> {
+    let is_missing = |(object, uid): &(&ObjectRef, &String)| listed.get(*object) != Some(*uid);
+    let written = written.iter().map(|(object, uid)| (object, uid));
+    known.iter().chain(written).filter(is_missing).map(|(object, uid)| (object.clone(), uid.clone())).collect()
 }
 
 /// Pauses that grow with each failure, so that a server that cannot keep up is not asked for more.
@@ -284,6 +318,18 @@ mod tests {
         let grown: Vec<Duration> = (0..9).map(|_| pauses.next(start)).collect();
         assert!(grown[0] < Duration::from_secs(1) && grown[2] > grown[1] && grown[8] >= LONGEST_PAUSE, "{grown:?}");
         assert!(pauses.next(start + FORGOTTEN) < Duration::from_secs(1), "it held for a while");
+    }
+
+    /// The end of one would be taken for the end of the other.
+    #[test]
+    fn an_object_that_was_written_does_not_hide_its_successor() {
+        let object = |name: &str| ObjectRef::new("Thing", "ml", name);
+        let one = |name: &str, uid: &str| (object(name), uid.to_owned());
+        let known = BTreeMap::from([one("replaced", "b"), one("here", "c"), one("gone", "d")]);
+        let written = vec![one("replaced", "a"), one("here", "c"), one("unheard", "e")];
+        let listed = BTreeMap::from([one("here", "c")]);
+        let expected = [one("replaced", "a"), one("replaced", "b"), one("gone", "d"), one("unheard", "e")];
+        assert_eq!(missing(&known, written, &listed), BTreeSet::from(expected));
     }
 
     #[test]
