@@ -280,6 +280,10 @@ impl Unit {
         let (object, start, now) = (due.object.clone(), runtime::now(), runtime::time());
         let span = traces::reconcile(self.part.text(), &due);
         let decide = traces::decide(&span);
+        #[cfg(test)]
+        if simulation::has(Defect::FreshBrake) {
+            let _ = self.engine.call(simulation::begin_early).await;
+        }
         let plan = self.engine.call(move |controller| controller.reconcile(&object, now)).await;
         drop(decide);
         let plan = match plan {

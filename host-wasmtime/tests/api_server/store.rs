@@ -217,6 +217,11 @@ impl Store {
         self.given(Self::collect);
     }
 
+    /// Forgets Events, as an API server does after an hour.
+    pub(crate) fn forget_events(&mut self) {
+        self.objects.retain(|key, _| key.0 != "events");
+    }
+
     /// Does what no request asks for.
     pub(crate) fn given<T>(&mut self, change: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.is_given, true);

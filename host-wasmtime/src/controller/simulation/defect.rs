@@ -17,6 +17,8 @@ pub(in super::super) enum Defect {
     AnyEnd,
     /// An answer about an object that is gone counts for whatever has its name by now.
     AnyUid,
+    /// Whoever starts may delete as many copies as somebody who has not deleted any for a minute.
+    FreshBrake,
     /// A leader trusts a clock that may have stood still, and writes whatever has changed since.
     OneClock,
 }

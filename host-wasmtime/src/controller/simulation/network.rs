@@ -39,6 +39,8 @@ type Shared = Arc<Mutex<Store>>;
 pub(super) struct Weather {
     /// Whether requests and events may be late, or lost.
     pub(super) is_bad: bool,
+    /// Whether answers may be late, but for those about the Lease.
+    pub(super) is_slow: bool,
     /// Machines that reach nobody.
     pub(super) cut: BTreeSet<usize>,
     /// Requests that were answered, but for those about the Lease.
@@ -113,7 +115,8 @@ impl Network {
                 back = Some(network.answer(request).await);
                 network.weather().answered += u64::from(!is_of_lease);
                 network.travel(machine).await;
-                if network.is_bad() && happens(100) {
+                let is_slow = network.weather().is_slow && !is_of_lease;
+                if (network.is_bad() || is_slow) && happens(100) {
                     runtime::sleep(Duration::from_millis(below(4000))).await;
                 }
             }

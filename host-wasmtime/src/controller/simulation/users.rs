@@ -48,7 +48,7 @@ pub(super) fn begin(store: &mut Store) {
     }
 }
 
-fn namespace(name: &str, team: &str) -> Value {
+pub(super) fn namespace(name: &str, team: &str) -> Value {
     let mut namespace = named("v1", "Namespace", "", name, json!({}));
     namespace["metadata"]["labels"] = json!({ "team": team });
     namespace["metadata"]["finalizers"] = json!(["kubernetes"]);
@@ -78,6 +78,19 @@ fn source(name: &str) -> Value {
         "paused": happens(50),
     });
     named("apportion.dev/v1alpha1", "ClusterResourceClaimTemplate", "", name, json!({ "spec": spec }))
+}
+
+/// A source for the namespaces of one team.
+pub(super) fn source_for_label(name: &str) -> Value {
+    let mut source = source(name);
+    let targets = json!([{ "namespaceSelector": { "matchLabels": { "team": "ml" } } }]);
+    source["spec"] = json!({ "targets": targets, "template": source["spec"]["template"] });
+    source
+}
+
+/// Whether an object is in a namespace of which there are many.
+pub(super) fn is_in_many(object: &Value) -> bool {
+    object["metadata"]["namespace"].as_str().is_some_and(|namespace| namespace.starts_with("many-"))
 }
 
 /// A source with something that the controller does not understand.
@@ -207,6 +220,30 @@ pub(super) fn act(store: &mut Store) {
         }
         93 => drop(store.delete("podgroups", &namespace, "g")),
         _ => store.collect_garbage(),
+    }
+}
+
+/// The same, mostly about sources and copies.
+pub(super) fn act_on_copies(store: &mut Store) {
+    match below(8) {
+        0 => {
+            let source = source(&name("s", SOURCES));
+            store.put(source);
+        }
+        1 | 2 => {
+            let templates: Vec<Value> = store.of("resourceclaimtemplates").cloned().collect();
+            if !templates.is_empty() {
+                let metadata = &templates[usize::try_from(below(templates.len() as u64)).unwrap()]["metadata"];
+                let text = |field: &str| metadata[field].as_str().unwrap().to_owned();
+                store.delete("resourceclaimtemplates", &text("namespace"), &text("name"));
+            }
+        }
+        3 | 4 => {
+            if let Some((namespace, name)) = place_that_is_free(store) {
+                store.put(template(&namespace, &name));
+            }
+        }
+        _ => act(store),
     }
 }
 

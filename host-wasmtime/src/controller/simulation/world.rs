@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tracing::info;
 
+use super::api_server::Store;
 use super::defect::{self, Defect};
 use super::laws::Laws;
 use super::network::Network;
@@ -30,6 +31,9 @@ const REPLICAS: usize = 3;
 
 /// Steps in which something fails, before nothing does for a while.
 const ROUND: u64 = 1000;
+
+/// Steps of users in which nothing fails but that answers are late and watches miss something.
+const CALM: u64 = 100;
 
 /// Versions of Kubernetes that replicas are told.
 const VERSIONS: [&str; 3] = ["all", "1.36", "1.37"];
@@ -51,10 +55,11 @@ pub(super) struct Outcome {
 }
 
 /// Plays until so many steps are done, or a law is broken. A step is a request that was answered, or something that somebody did or
-/// that failed.
-pub(super) fn play(seed: u64, steps: u64, planted: Option<Defect>) -> Outcome {
-    defect::plant(planted);
-    let outcome = processor::run(seed, REPLICAS, async move { World::new().play(steps).await });
+/// that failed. Of a defect that is planted only what has these words counts.
+pub(super) fn play(seed: u64, steps: u64, planted: Option<(Defect, &'static str)>) -> Outcome {
+    defect::plant(planted.map(|(defect, _)| defect));
+    let words = planted.map_or("", |(_, words)| words);
+    let outcome = processor::run(seed, REPLICAS, async move { World::new().play(steps, words).await });
     defect::plant(None);
     outcome
 }
@@ -107,11 +112,13 @@ impl World {
         self.acts + self.network.weather().answered
     }
 
-    async fn play(mut self, steps: u64) -> Outcome {
+    async fn play(mut self, steps: u64, words: &'static str) -> Outcome {
         while self.steps() < steps && self.laws.broken.is_empty() {
             self.rounds += 1;
             self.fail(steps.min(self.steps() + ROUND)).await;
+            self.laws.broken.retain(|found| found.contains(words));
             self.settle().await;
+            self.laws.broken.retain(|found| found.contains(words));
         }
         let (changes, terms) = self.network.look(|store| {
             let terms = store.get("leases", users::HOME, "apportion-controller");
@@ -227,10 +234,7 @@ impl World {
             // Watches end; what was told is forgotten.
             2..=4 => {}
             7 => self.network.given(|store| store.cut += 1),
-            8 => self.network.given(|store| {
-                store.cut += 1;
-                store.compacted = store.version;
-            }),
+            8 => self.network.given(forget),
             _ => defect::stop(),
         }
     }
@@ -241,16 +245,37 @@ impl World {
         lease["spec"]["holderIdentity"].as_str()?.split('-').nth(1)?.parse().ok()
     }
 
-    /// Nothing fails any more: after a while nothing is written, and a fresh start would not write either.
-    async fn settle(&mut self) {
+    /// What has begun to fail is put right.
+    async fn mend(&mut self) {
         self.network.weather().is_bad = false;
-        // What has begun to fail is put right.
-        runtime::sleep(seconds(70)).await;
+        runtime::sleep(seconds(10)).await;
         for machine in 1..=REPLICAS {
             if self.running[machine].is_none() {
                 self.start(machine, one(&VERSIONS));
             }
         }
+        runtime::sleep(seconds(60)).await;
+    }
+
+    /// Users go on under a leader that stays: what it takes for true and is wrong is put right by no other.
+    async fn calm(&mut self) {
+        self.network.weather().is_slow = true;
+        for _ in 0..CALM {
+            self.acts += 1;
+            self.network.given(|store| match happens(50) {
+                true => forget(store),
+                false => users::act_on_copies(store),
+            });
+            self.note();
+            runtime::sleep(Duration::from_millis(below(500))).await;
+        }
+        self.network.weather().is_slow = false;
+    }
+
+    /// Nothing fails any more: after a while nothing is written, and a fresh start would not write either.
+    async fn settle(&mut self) {
+        self.mend().await;
+        self.calm().await;
         let begun = elapsed();
         let mut last = (0, elapsed());
         while elapsed() < last.1 + seconds(QUIET) {
@@ -273,12 +298,13 @@ impl World {
                 return;
             }
         }
-        let leader = self.leader().and_then(|leader| self.running[leader].as_ref());
-        let Some((version, _)) = leader else { return self.laws.broken.push("nobody leads".to_owned()) };
+        let leads = self.leader().and_then(|leader| Some((leader, self.running[leader].as_ref()?.0)));
+        let Some((leader, version)) = leads else { return self.laws.broken.push("nobody leads".to_owned()) };
         let objects: Vec<Value> = self.network.given(|store| {
             store.requests.clear();
             store.compacted = store.version;
             store.changes.clear();
+            store.forget_events();
             store.all().filter(|one| one["kind"] != "Lease" && one["kind"] != "Event").cloned().collect()
         });
         let mut texts: Vec<String> = objects.iter().map(Value::to_string).collect();
@@ -303,9 +329,63 @@ impl World {
         self.network.given(users::make_strange);
         self.note();
         self.laws.is_at_rest = false;
-        runtime::sleep(seconds(5)).await;
+        // Somebody begins anew, and has never known the source as it was.
+        match leader {
+            machine if happens(500) => {
+                processor::kill(machine);
+                self.start(machine, one(&VERSIONS));
+            }
+            _ => defect::stop(),
+        }
+        runtime::sleep(seconds(100)).await;
         self.note();
     }
+
+    /// How many copies are left, second by second, after their namespaces lost a label. For a while leaders end, or their component does.
+    async fn relabel(mut self, seconds_of_trouble: u64) -> Vec<usize> {
+        let namespaces = |team| (0..30).map(move |number| users::namespace(&format!("many-{number}"), team));
+        self.network.given(|store| {
+            namespaces("ml").for_each(|one| store.put(one));
+            store.put(users::source_for_label("s-0"));
+        });
+        self.mend().await;
+        self.network.given(|store| namespaces("web").for_each(|one| store.put(one)));
+        let begun = elapsed();
+        let mut left = Vec::new();
+        let mut next = begun;
+        while elapsed() < begun + seconds(900) {
+            if elapsed() >= next && elapsed() < begun + seconds(seconds_of_trouble) {
+                next = elapsed() + seconds(5 + below(40));
+                match self.leader() {
+                    Some(machine) if happens(700) => {
+                        processor::kill(machine);
+                        self.start(machine, one(&VERSIONS));
+                    }
+                    _ => defect::stop(),
+                }
+            }
+            left.push(
+                self.network
+                    .look(|store| store.of("resourceclaimtemplates").filter(|one| users::is_in_many(one)).count()),
+            );
+            runtime::sleep(seconds(1)).await;
+        }
+        left
+    }
+}
+
+/// See [`World::relabel`].
+pub(super) fn relabel(seed: u64, seconds_of_trouble: u64, planted: Option<Defect>) -> Vec<usize> {
+    defect::plant(planted);
+    let left = processor::run(seed, REPLICAS, async move { World::new().relabel(seconds_of_trouble).await });
+    defect::plant(None);
+    left
+}
+
+/// Watches end, and what has happened so far is not told any more.
+fn forget(store: &mut Store) {
+    store.cut += 1;
+    store.compacted = store.version;
 }
 
 /// A claim without the finalizer that it got in an attempt to give it devices: a new leader takes it away before anything else.
