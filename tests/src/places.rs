@@ -131,7 +131,7 @@ fn ours(case: &Value, version: Version) -> Answer {
     let profile = Profile { mode, placement: Ranking::Scores, features, ..Profile::of(Release::from(version)) };
     let mut engine = Engine::new(profile.clone(), Limits::default());
     let objects = case.get("objects").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
+    let texts: Vec<String> = objects.iter().chain(case.get("schedulerConfiguration")).map(Value::to_string).collect();
     engine.apply(texts.iter().map(String::as_str));
     let mut cluster = engine.cluster().clone();
     let mut book = NodeCache::new(&cluster);

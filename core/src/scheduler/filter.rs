@@ -4,6 +4,7 @@
 //! that fit. Those that refused Pods of the same class before, and did not change since, are passed over. What they have against a Pod is
 //! found out by [`super::unfit`], where it fits nowhere and somebody wants to hear why.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
@@ -41,8 +42,8 @@ pub(super) struct Asked<'p> {
     /// The Pod as its filters see it.
     pub(super) pod: &'p Pod,
     /// The Pod as it is.
-    own: &'p Pod,
-    plan: &'p Plan,
+    pub(super) own: &'p Pod,
+    pub(super) plan: &'p Plan,
     pub(super) requests: Resources,
     pub(super) needs: &'p [Need],
     /// Claims without devices.
@@ -117,7 +118,7 @@ impl Scheduler<'_> {
             } else {
                 Vec::new()
             },
-            wanted: self.book.wanted(pod),
+            wanted: self.book.wanted((pod, own)),
         };
         let alike = self.asks_alike(&asked);
         if let Some(failure) = alike.as_ref().and_then(|alike| self.known_refusal(alike, &asked.claims)) {
@@ -223,7 +224,8 @@ impl Scheduler<'_> {
     /// The only place that was asked about, with its scores where they are wanted.
     fn with_own_scores(&mut self, asked: &Asked<'_>, mut placement: Placement) -> Placement {
         if let Some(position) = self.book.position(&placement.node).filter(|_| self.settings.records_scores) {
-            let comparison = self.book.comparison(self.cluster, asked.compared(), &asked.plan.rules);
+            let comparison =
+                self.book.comparison(self.cluster, (asked.own, asked.pod), &asked.scored(), &asked.plan.rules);
             let devices = score::score(&placement.needs, &placement.allocations);
             placement.scores = Some(Box::new(self.book.scores(&comparison, &[(position, devices)])));
         }
@@ -241,7 +243,7 @@ impl Scheduler<'_> {
         (by_nodes, by_devices): (ClassIdx, Option<ClassIdx>),
         full: &mut Full,
     ) -> Result<Option<Placement>, Failure> {
-        let comparison = self.book.comparison(self.cluster, asked.compared(), &asked.plan.rules);
+        let comparison = self.book.comparison(self.cluster, (asked.own, asked.pod), &asked.scored(), &asked.plan.rules);
         let records = self.settings.records_scores;
         let is_plain = comparison.is_plain && !records && (asked.claims.is_empty() || !score::matters(asked.needs));
         let mut order = BinaryHeap::new();
@@ -543,9 +545,12 @@ impl Scheduler<'_> {
 }
 
 impl Asked<'_> {
-    /// What matters of it where nodes are compared.
-    fn compared(&self) -> (&Pod, &Pod, &Resources) {
-        (self.own, self.pod, &self.requests)
+    /// What it asks of nodes where they are compared: more than they must have, where its scheduler ignores some of it.
+    fn scored(&self) -> Cow<'_, Resources> {
+        match self.plan.asks_for_all() {
+            true => Cow::Borrowed(&self.requests),
+            false => Cow::Owned(node_fit::requests(self.own)),
+        }
     }
 
     /// What it is that nodes are asked, devices left aside.

@@ -276,8 +276,8 @@ impl NodeCache {
     }
 
     /// What a Pod asks of placed Pods, or they of it, where that is anything.
-    pub(super) fn wanted(&mut self, pod: &Pod) -> Option<Wanted> {
-        self.topology.wanted(pod)
+    pub(super) fn wanted(&mut self, (seen, own): (&Pod, &Pod)) -> Option<Wanted> {
+        self.topology.wanted((seen, own))
     }
 
     /// What placed Pods have to do with it that a node does not suit a Pod.

@@ -38,6 +38,8 @@ pub(super) struct Plan {
     spread: Option<Vec<TopologySpreadConstraint>>,
     /// Whether Pods take the place of others.
     pub(super) preempts: bool,
+    /// Whether devices that keep a Pod from all nodes are given up.
+    pub(super) relieves: bool,
 }
 
 /// Plugins that can be kept from filtering.
@@ -64,6 +66,7 @@ impl Plan {
                 ignored: (Vec::new(), Vec::new()),
                 spread: None,
                 preempts: true,
+                relieves: true,
             },
         }
     }
@@ -102,6 +105,7 @@ impl Plan {
             ignored: (fit.ignored_resources, fit.ignored_resource_groups),
             spread: has_own_spread.then_some(spread.default_constraints),
             preempts: runs("DefaultPreemption", at("postFilter")),
+            relieves: runs("DynamicResources", at("postFilter")),
         }
     }
 
@@ -180,6 +184,12 @@ impl Plan {
             }
         }
         Some(seen)
+    }
+
+    /// Whether nodes must have all that a Pod asks for.
+    pub(super) fn asks_for_all(&self) -> bool {
+        let (names, groups) = &self.ignored;
+        names.is_empty() && groups.is_empty() && !self.is_unused("NodeResourcesFit") && !self.is_unused("NodePorts")
     }
 
     /// What nodes must have of what a Pod asks for.

@@ -162,7 +162,7 @@ impl Scheduler<'_> {
             if contest.nodes.get(node).is_none_or(|(as_of, _)| *as_of != changed) {
                 // On another node the last one to be in the way may have left in thought.
                 if asked.wanted.is_some() {
-                    own.wanted = self.book.wanted(pod);
+                    own.wanted = self.book.wanted((pod, asked.own));
                 }
                 let outcome = self.victims_on(&mut own, node, &contest.budgets);
                 contest.nodes.insert(node.clone(), (changed, outcome));
@@ -326,7 +326,7 @@ impl Scheduler<'_> {
     fn speaks_against(&mut self, asked: &mut Asked<'_>, trial: &mut Trial) -> Vec<String> {
         self.book.looked_at(1);
         if trial.has_neighbours {
-            asked.wanted = self.book.wanted(asked.pod);
+            asked.wanted = self.book.wanted((asked.pod, asked.own));
         }
         let (extended, last) = match self.standing(asked, &trial.state) {
             Standing::Refused(refusals) => return refusals.iter().map(ToString::to_string).collect(),

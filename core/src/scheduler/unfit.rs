@@ -15,6 +15,7 @@ use super::refusal::{Cause, Nodes};
 use crate::allocate::NodeRefusal;
 use crate::api::pod::Pod;
 use crate::arrange::Arrange;
+use crate::decision::Decision;
 use crate::gather::Gather;
 use crate::profile::{Mode, Version};
 
@@ -81,9 +82,12 @@ impl Scheduler<'_> {
                 Err(failure) => return failure,
             }
         }
-        let (after, relief, ends) = postfilter::relieve(self, asked.pod, asked.needs, asked.asks, &obstacles);
+        let (after, relief, ends) = match asked.plan.relieves {
+            true => postfilter::relieve(self, asked.pod, asked.needs, asked.asks, &obstacles),
+            false => ("", Decision::none(), false),
+        };
         nodes.curable.arrange();
-        let preemption = (!ends).then(|| self.preempt(asked, &nodes.curable));
+        let preemption = (!ends && asked.plan.preempts).then(|| self.preempt(asked, &nodes.curable));
         let message = self.sentence(&nodes.filters(), after, preemption.as_ref());
         nodes.preemption.clone_from(&preemption);
         Failure {

@@ -39,7 +39,7 @@ type Question struct {
 // Answer is what one attempt comes to.
 type Answer struct {
 	// Feasible has the nodes that fit, by name.
-	Feasible []string `json:"feasible"`
+	Feasible []string `json:"feasible,omitempty"`
 	// Refused says what each other node has against the Pod.
 	Refused map[string]Refusal `json:"refused,omitempty"`
 	// Scores has the normalised score of each plugin on each node that fits, without its weight.
@@ -222,7 +222,7 @@ func (a *attempt) filter(ctx context.Context, answer *Answer) (*framework.Diagno
 }
 
 func refusal(status *fwk.Status) Refusal {
-	return Refusal{Plugin: status.Plugin(), Reasons: status.Reasons(), IsCurable: status.Code() == fwk.Unschedulable}
+	return Refusal{Plugin: status.Plugin(), Reasons: append([]string{}, status.Reasons()...), IsCurable: status.Code() == fwk.Unschedulable}
 }
 
 // score compares the nodes that fit, even where there is only one.
@@ -252,7 +252,8 @@ func (a *attempt) score(ctx context.Context, feasible []fwk.NodeInfo, answer *An
 // postFilter finds who would go, and what is said.
 func (a *attempt) postFilter(ctx context.Context, diagnosis *framework.Diagnosis, answer *Answer) error {
 	fit := &framework.FitError{Pod: a.pod, NumAllNodes: len(answer.Refused), Diagnosis: *diagnosis}
-	if a.args != nil {
+	preempts := func(plugin config.Plugin) bool { return plugin.Name == defaultpreemption.Name }
+	if a.args != nil && slices.ContainsFunc(a.framework.ListPlugins().PostFilter.Enabled, preempts) {
 		if err := a.candidates(ctx, diagnosis, answer); err != nil {
 			return err
 		}

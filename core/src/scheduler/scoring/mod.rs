@@ -233,12 +233,13 @@ impl NodeCache {
     pub(super) fn comparison<'p>(
         &mut self,
         cluster: &Cluster,
-        (pod, seen, requests): (&'p Pod, &Pod, &Resources),
+        (pod, seen): (&'p Pod, &Pod),
+        requests: &Resources,
         rules: &Arc<Rules>,
     ) -> Comparison<'p> {
         self.reckon(cluster);
         let like = if rules.spreads_by_default { alike(cluster, pod) } else { None };
-        let leanings = self.topology.leanings(seen, &Selector::of(like.as_ref()), rules.ignores_terms);
+        let leanings = self.topology.leanings((seen, pod), &Selector::of(like.as_ref()), rules.ignores_terms);
         let mut others = requests.clone();
         others.retain(|name, _| rules.compares(name));
         let images = images::Wanted::of(pod, rules.version);

@@ -73,14 +73,14 @@ pub(super) struct Asks {
 }
 
 impl Asks {
-    /// What a Pod asks.
-    pub(super) fn of(pod: &Pod) -> Self {
+    /// What a Pod asks as the filters see it. Which nodes count where it is spread follows from the Pod as it is.
+    pub(super) fn of(pod: &Pod, own: &Pod) -> Self {
         let affinity = pod.spec.affinity.as_ref();
         let required = |affinity: Option<&PodAffinity>| terms(affinity, pod);
         Self {
             affinity: required(affinity.and_then(|affinity| affinity.pod_affinity.as_ref())),
             anti: required(affinity.and_then(|affinity| affinity.pod_anti_affinity.as_ref())),
-            spread: constraints(pod, false),
+            spread: constraints((pod, own), false),
         }
     }
 
@@ -98,10 +98,10 @@ fn term_of(term: &PodAffinityTerm, pod: &Pod) -> Term {
     Term { pods: PodSelector::of_term(term, pod), key: term.topology_key.clone() }
 }
 
-/// The constraints of a Pod that must hold, or those that are preferences.
-pub(super) fn constraints(pod: &Pod, is_soft: bool) -> Vec<Constraint> {
-    let spec = &pod.spec;
-    let all = spec.topology_spread_constraints.iter();
+/// The constraints of a Pod, as it is seen, that must hold, or those that are preferences. Which nodes count follows from the Pod as it is.
+pub(super) fn constraints((pod, own): (&Pod, &Pod), is_soft: bool) -> Vec<Constraint> {
+    let spec = &own.spec;
+    let all = pod.spec.topology_spread_constraints.iter();
     let meant: Vec<_> = all.filter(|constraint| constraint.is_soft() == is_soft).collect();
     let keys: Vec<String> = meant.iter().map(|constraint| constraint.topology_key.clone()).collect();
     let required = spec.affinity.as_ref().and_then(|affinity| affinity.node_affinity.as_ref()?.required.clone());
@@ -166,7 +166,7 @@ pub(in crate::scheduler) fn asks(pod: &Pod) -> bool {
 
 /// Whether a Pod may have a place now that another one has one: it was to be near that Pod, or is counted with it.
 pub(in crate::scheduler) fn is_helped(pod: &Pod, placed: &Pod) -> bool {
-    let asks = Asks::of(pod);
+    let asks = Asks::of(pod, pod);
     let (namespace, labels) = (&placed.metadata.namespace, &placed.metadata.labels);
     let may_mean = |pods: &PodSelector| pods.may_match(namespace, labels);
     (!asks.affinity.is_empty() && asks.affinity.iter().all(|term| may_mean(&term.pods)))

@@ -46,16 +46,21 @@ impl Leanings {
 impl Topology {
     /// What a Pod prefers. `like` says which Pods its owners or Services take to be like it, `ignores_terms` whether terms of placed Pods
     /// count only for Pods with preferred terms.
-    pub(in crate::scheduler) fn leanings(&mut self, pod: &Pod, like: &Selector, ignores_terms: bool) -> Leanings {
+    pub(in crate::scheduler) fn leanings(
+        &mut self,
+        (pod, own): (&Pod, &Pod),
+        like: &Selector,
+        ignores_terms: bool,
+    ) -> Leanings {
         let subject = (pod.metadata.namespace.as_str(), &pod.metadata.labels);
         let mut held = self.held.about(&self.namespaces, subject, |pull| pull != Pull::Away);
         let needs_labels = !pod.spec.topology_spread_constraints.is_empty();
         let spread = if needs_labels {
-            constraints(pod, true)
+            constraints((pod, own), true)
         } else if like.is_empty() || *like == Selector::Nothing {
             Vec::new()
         } else {
-            BY_DEFAULT.map(|rule| Constraint::by_default(pod, rule, like)).into()
+            BY_DEFAULT.map(|rule| Constraint::by_default(own, rule, like)).into()
         };
         let preferred = preferred(pod);
         if ignores_terms && preferred.is_empty() {

@@ -190,9 +190,9 @@ impl Topology {
     }
 
     /// What a Pod asks; `None` where it asks nothing and no placed Pod keeps it away from anywhere.
-    pub(super) fn wanted(&mut self, pod: &Pod) -> Option<Wanted> {
+    pub(super) fn wanted(&mut self, (pod, own): (&Pod, &Pod)) -> Option<Wanted> {
         self.uses = self.uses.saturating_add(1);
-        let asks = Asks::of(pod);
+        let asks = Asks::of(pod, own);
         let subject = (pod.metadata.namespace.as_str(), &pod.metadata.labels);
         let held = self.held.about(&self.namespaces, subject, |pull| pull == Pull::Away);
         if asks.is_nothing() && held.is_empty() {

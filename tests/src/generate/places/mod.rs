@@ -2,6 +2,7 @@
 //!
 //! Objects have what the API server would have set by default, because a scheduler that is asked directly sees no defaults.
 
+mod configuration;
 mod devices;
 mod nodes;
 mod pods;
@@ -105,13 +106,15 @@ pub fn cluster(seed: u64) -> Value {
     maker.make_running_pods();
     maker.make_budgets();
     maker.make_asking_pod();
-    json!({
+    let configuration = if maker.dice.chance(25) { maker.configuration() } else { Value::Null };
+    Value::Object(without_nulls(json!({
+        "schedulerConfiguration": configuration,
         "id": format!("places-{seed}"),
         "theme": format!("{theme:?}"),
         "objects": maker.objects,
         "namespace": ASKING.0,
         "pod": ASKING.1,
-    })
+    })))
 }
 
 /// A map without the fields that are `null`.
