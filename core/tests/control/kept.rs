@@ -386,6 +386,22 @@ fn a_change_of_long_ago_explains_no_deletion_of_today() {
     }
 }
 
+/// A change takes as long as its deletions do: each explains those of the next ten minutes.
+#[test]
+fn a_deletion_that_a_change_explains_lets_it_explain_more() {
+    let mut world = many(40);
+    world.patch(&source_ref("h100"), json!({ "spec": { "maxUnavailable": 5 }, "metadata": { "generation": 2 } }));
+    world.settle();
+    for (from, to) in [(0, 1), (1, 40)] {
+        world.now = world.now.plus_millis(9 * 60_000);
+        for number in from..to {
+            world.put(namespace(&format!("n{number:03}"), json!({ "team": "web" })));
+        }
+        world.settle();
+        assert_eq!(world.places("h100").len(), 40 - to);
+    }
+}
+
 /// A list that lacked it told of its end.
 #[test]
 fn a_source_that_is_there_again_was_not_deleted() {

@@ -240,6 +240,23 @@ fn what_became_something_else_is_waited_for() {
     assert!(anew.actions.iter().any(is_bind), "it is decided anew");
 }
 
+/// Nothing is repeated, nor free again, where somebody else did something to what a write is about.
+#[test]
+fn a_pod_that_another_scheduler_bound_and_a_claim_that_goes_are_waited_for() {
+    let bound = ("Pod", json!({ "spec": { "nodeName": "other" } }));
+    let going = ("ResourceClaim", json!({ "metadata": { "deletionTimestamp": "2027-01-15T08:00:00Z" } }));
+    for (kind, fields) in [bound, going] {
+        let mut world = with_pods(1, 1);
+        let subjects = due(&mut world);
+        decide(&mut world, &subjects[0]);
+        world.controller.conclude(&subjects[0], Conclusion::Unanswered);
+        let object = if kind == "Pod" { subjects[0].clone() } else { reference(&claim("c-1", 1)) };
+        world.patch(&object, fields);
+        let waits = decide(&mut world, &subjects[0]);
+        assert_eq!((waits.actions.len(), waits.wake_up), (0, Some(world.now.plus_seconds(60))), "{kind}");
+    }
+}
+
 #[test]
 fn a_claim_that_is_being_written_is_not_relied_on() {
     let mut world = with_pods(2, 1);
@@ -393,6 +410,16 @@ fn a_late_write_of_whoever_decided_before_is_refused() {
     let Action::UpdateStatus(late) = late else { unreachable!() };
     assert_ne!(late.metadata().resource_version, version(&world, "c-1"), "the API server has another version");
     assert_eq!(world.settle(), 0);
+}
+
+/// The same version told once more, by a watch that begins again, does not put it out of reach.
+#[test]
+fn a_claim_that_is_as_it_was_may_still_get_late_devices() {
+    let (mut world, _) = with_late_write();
+    let subjects = due(&mut world);
+    decide(&mut world, &subjects[0]);
+    world.tell(&reference(&claim("c-1", 1)));
+    assert_eq!(decide(&mut world, &subjects[0]), Decision::none());
 }
 
 #[test]
