@@ -54,7 +54,8 @@ impl Topology {
     ) -> Leanings {
         let subject = (pod.metadata.namespace.as_str(), &pod.metadata.labels);
         let mut held = self.held.about(&self.namespaces, subject, |pull| pull != Pull::Away);
-        let needs_labels = !pod.spec.topology_spread_constraints.is_empty();
+        // Constraints that are not looked at keep the usual ones away, too.
+        let needs_labels = [pod, own].iter().any(|pod| !pod.spec.topology_spread_constraints.is_empty());
         let spread = if needs_labels {
             constraints((pod, own), true)
         } else if like.is_empty() || *like == Selector::Nothing {
