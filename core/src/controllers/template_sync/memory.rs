@@ -109,7 +109,7 @@ impl Memory {
         let mut next = Vec::new();
         match self.admit(cluster, key, deletes, now) {
             Ok(()) => next.extend(self.brake.let_go(key).and_then(|uid| status_of(cluster, &uid))),
-            // It may well go a minute after the start; whoever looks at it need not know.
+            // The start holds the deletion for a minute at most; the status does not report that.
             Err((at, _)) if self.brake.is_starting() => {
                 return Some((Decision { wake_up: Some(at), ..Decision::none() }, State::Outdated, next));
             }

@@ -17,7 +17,7 @@ pub(in super::super) enum Defect {
     AnyEnd,
     /// An answer about an object that is gone counts for whatever has its name by now.
     AnyUid,
-    /// Whoever starts may delete as many copies as somebody who has not deleted any for a minute.
+    /// A controller that starts may delete as many copies as one that has deleted none for a minute.
     FreshBrake,
     /// A leader trusts a clock that may have stood still, and writes whatever has changed since.
     OneClock,
