@@ -76,12 +76,16 @@ impl Ahead {
         self.ended.clear();
     }
 
-    /// Whether an answer to a write is older than what was told of its object by now: it was changed later, or has ended.
+    /// Whether an answer to a write is older than what is known of its object by now: news or the answer to a later write were faster, or the
+    /// object has ended.
     pub(super) fn is_outdated(&self, answer: &Seen) -> bool {
-        if self.ended.contains(&(answer.object.clone(), answer.uid.clone())) {
+        let one = (answer.object.clone(), answer.uid.clone());
+        if self.ended.contains(&one) || self.lost.contains(&one) {
             return true;
         }
-        self.newest.get(&answer.object).is_some_and(|newest| answer.version > 0 && answer.version < *newest)
+        let heard = self.newest.get(&answer.object).copied();
+        let written = self.versions.get(&answer.object).map(|(_, version)| *version);
+        heard.max(written).is_some_and(|newest| answer.version > 0 && answer.version < newest)
     }
 
     pub(super) fn note(&mut self, feedback: &Feedback) {
@@ -171,6 +175,19 @@ mod tests {
         assert!(!ahead.is_outdated(&seen("a", 6)) && !ahead.is_outdated(&seen("a", 7)));
         ahead.rest();
         assert!(!ahead.is_outdated(&seen("a", 5)));
+    }
+
+    /// The claim would lose its devices, and another one would get them.
+    #[test]
+    fn an_answer_does_not_replace_that_to_a_later_write() {
+        let mut ahead = Ahead::default();
+        ahead.hear(&seen("a", 5));
+        ahead.note(&Feedback::Has(seen("a", 8)));
+        assert!(ahead.is_outdated(&seen("a", 5)), "heard of already, and written once more");
+        assert!(!ahead.is_outdated(&seen("a", 8)) && !ahead.is_outdated(&seen("a", 9)));
+        ahead.note(&Feedback::Lost(seen("a", 1).object, "a".to_owned()));
+        assert!(ahead.is_outdated(&seen("a", 8)), "deleted since");
+        assert!(!ahead.is_outdated(&seen("b", 9)), "the successor");
     }
 
     /// Of two writes the first is answered; the second one ends the object, and the news of that are faster.
