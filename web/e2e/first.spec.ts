@@ -84,7 +84,6 @@ test("fields complete from the schemas, and say what they are where the pointer 
   await editor(page).press("Control+End");
   await page.keyboard.type("\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nspec:\ndev", { delay: 20 });
   const list = page.locator(".cm-tooltip-autocomplete");
-  await page.keyboard.press("Escape");
   await page.keyboard.press("Home");
   await page.keyboard.type("  ");
   await page.keyboard.press("End");

@@ -61,6 +61,8 @@ def compiled() -> tuple[wasmtime.Engine, wasmtime.Module]:
 def _config(cached: bool) -> wasmtime.Config:
     config = wasmtime.Config()
     config.max_wasm_stack = STACK
+    # A program may have signal handlers of its own, as Ray has: they would end the process at a trap.
+    config.signals_based_traps = False
     if cached:
         config.cache = True
     return config
