@@ -9,6 +9,7 @@
     reason = "helpers of tests"
 )]
 
+mod batch;
 mod control_plane;
 mod deployment;
 mod deviations;
