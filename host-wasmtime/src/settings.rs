@@ -8,7 +8,8 @@ use wasmtime::Config;
 pub(crate) enum Pace {
     /// It may not. Whatever grows faster than its input counts its own steps and stops at the same place everywhere.
     Free,
-    /// It may: the code looks at a clock of the host at each loop and each function, which costs up to a tenth of the speed.
+    /// It may: the code looks at a clock of the host at each loop and each function, which costs an eighth of
+    /// the speed, and up to a quarter where it searches (`cargo xtask bench`).
     Timed,
 }
 

@@ -5,12 +5,10 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
-use apportion::{Door, HostLimits, Native, Runner};
-use apportion_core::allocate::Limits;
 use apportion_core::profile::Profile;
 use serde::{Deserialize, Serialize};
 
-use super::scale::peak_memory;
+use super::scale::{door, peak_memory};
 
 #[path = "../../../core/tests/scale/worlds.rs"]
 mod worlds;
@@ -58,12 +56,7 @@ pub fn in_child(engine: &str, world: &str) -> Result<Life> {
 ///
 /// When the engine or the cluster is unknown, or the engine breaks.
 pub fn measure(engine: &str, world: &str) -> Result<Life> {
-    let (profile, limits) = (Profile::default(), Limits::default());
-    let mut door: Box<dyn Door> = match engine {
-        "native" => Box::new(Native::new(profile, limits)),
-        "component" => Box::new(Runner::new()?.cluster(&profile, limits, HostLimits::default())?),
-        other => bail!("no engine `{other}`: choose native or component"),
-    };
+    let mut door = door(engine, Profile::default())?;
     let yaml = yaml(world)?;
     let mut start = Instant::now();
     let mut lap = || std::mem::replace(&mut start, Instant::now()).elapsed().as_secs_f64();

@@ -12,7 +12,7 @@ use super::targets;
 use super::timing::{Timing, nanoseconds};
 
 /// One workload on all sides.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Row {
     /// Name of the workload.
     pub id: String,
@@ -22,6 +22,8 @@ pub struct Row {
     pub native: Option<Timing>,
     /// The component.
     pub component: Option<Timing>,
+    /// How many times as long the component takes where the host may end a call.
+    pub limited: Option<f64>,
     /// The reference.
     pub reference: Option<Measured>,
     /// Outcomes that are not what they must be.
@@ -65,6 +67,8 @@ every outcome is compared with the expected one first.
 - **Native and component**: criterion takes the samples; the first number is the median, the one in brackets the best sample. Claims are in the
   cluster beforehand, and the component is asked by their keys. An allocation comes back as JSON, written and read within the time; in
   a sequence, what the answers have in common comes back once. The program has the memory allocator of the runner.
+- **Limited** is the component in a host that may end a call after a time, as the controller and `apportion mcp` do, to the component without
+  that. The two take turns, and the best of each counts.
 - **Reference**: the allocator of kube-scheduler, Kubernetes 1.36.2, with compiled expressions cached, best of many.
 - **Ratio** is component to native, **faster** is reference to native, both of the best.
 - **Target** is met when the median is below it; the component may take 1.6 times the target.
@@ -94,8 +98,11 @@ fn line(text: &mut String, content: &str) {
 }
 
 fn workloads(text: &mut String, rows: &[Row]) {
-    line(text, "| workload | native | component | ratio | reference | faster | steps | target | native | component |");
-    line(text, "|---|---:|---:|---:|---:|---:|---:|---:|---|---|");
+    line(
+        text,
+        "| workload | native | component | ratio | limited | reference | faster | steps | target | native | component |",
+    );
+    line(text, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---|");
     for row in rows {
         let target = targets::target(&row.id);
         let (native, component) = (row.native, row.component);
@@ -112,11 +119,12 @@ fn workloads(text: &mut String, rows: &[Row]) {
         line(
             text,
             &format!(
-                "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
                 row.id,
                 both(native),
                 both(component),
                 ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+                row.limited.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
                 reference.map_or_else(String::new, |measured| format!("{more}{}", time(measured.best))),
                 faster.map_or_else(String::new, |faster| format!("{more}{}", times(faster))),
                 row.steps,
@@ -127,6 +135,12 @@ fn workloads(text: &mut String, rows: &[Row]) {
         );
     }
     text.push('\n');
+    let limited: Vec<f64> = rows.iter().filter_map(|row| row.limited).collect();
+    if !limited.is_empty() {
+        let mean = (limited.iter().map(|ratio| ratio.ln()).sum::<f64>() / limited.len() as f64).exp();
+        let most = limited.iter().copied().fold(0.0, f64::max);
+        line(text, &format!("Limited: {mean:.3} in the geometric mean, {most:.2} at most.\n"));
+    }
     for row in rows {
         for wrong in &row.wrong {
             let short: String = wrong.chars().take(300).collect();

@@ -84,6 +84,17 @@ pub fn in_child(engine: &str, size: Size) -> Result<Scale> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
+/// An engine by its name in reports, with an empty cluster.
+pub(super) fn door(engine: &str, profile: Profile) -> Result<Box<dyn Door>> {
+    let runner = match engine {
+        "native" => return Ok(Box::new(Native::new(profile, Limits::default()))),
+        "component" => Runner::new()?,
+        "limited component" => Runner::timed()?,
+        other => bail!("no engine `{other}`: choose native, component or limited component"),
+    };
+    Ok(Box::new(runner.cluster(&profile, Limits::default(), HostLimits::default())?))
+}
+
 /// Measures in this process.
 ///
 /// # Errors
@@ -91,11 +102,7 @@ pub fn in_child(engine: &str, size: Size) -> Result<Scale> {
 /// When the engine is unknown or breaks, or when a claim that fits is not placed where it must be.
 pub fn measure(engine: &str, size: Size) -> Result<Scale> {
     let profile = Profile::of(Version::V1_36);
-    let mut door: Box<dyn Door> = match engine {
-        "native" => Box::new(Native::new(profile, Limits::default())),
-        "component" => Box::new(Runner::new()?.cluster(&profile, Limits::default(), HostLimits::default())?),
-        other => bail!("no engine `{other}`: choose native or component"),
-    };
+    let mut door = door(engine, profile)?;
     let mut scale = Scale {
         nodes: size.nodes,
         slices: size.nodes * 2,

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::side::{Side, repeat};
 use super::workload::Workload;
 
+/// How long one side measures before it is the turn of the other.
+const TURN: Duration = Duration::from_millis(5);
+
 /// Operations that take longer are measured a few times by hand: criterion wants ten samples at least.
 const SLOW: Duration = Duration::from_millis(200);
 
@@ -131,4 +134,25 @@ pub fn best_of(side: &mut dyn Side, workload: &Workload, time: Duration) -> Resu
         best = best.min(repeat(side, workload, 1)?);
     }
     Ok(best)
+}
+
+/// How many times as long an operation takes on one side as on another. They take turns, and the best of each counts.
+///
+/// # Errors
+///
+/// When a side breaks.
+pub fn ratio(
+    one: &mut dyn Side,
+    other: &mut dyn Side,
+    workload: &Workload,
+    once: Duration,
+    effort: Effort,
+) -> Result<f64> {
+    let times = (TURN.as_nanos() / once.as_nanos().max(1)).clamp(1, 10_000) as u64;
+    let (mut first, mut second) = (Duration::MAX, Duration::MAX);
+    for _ in 0..if effort.is_quick { 5 } else { 100 } {
+        first = first.min(repeat(one, workload, times)?);
+        second = second.min(repeat(other, workload, times)?);
+    }
+    Ok(nanoseconds(first) / nanoseconds(second))
 }

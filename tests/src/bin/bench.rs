@@ -14,7 +14,7 @@ use apportion_tests::bench::reference::Reference;
 use apportion_tests::bench::report::{Page, Row, markdown};
 use apportion_tests::bench::scale::{self, Size};
 use apportion_tests::bench::side::{Component, Native, Side, verify};
-use apportion_tests::bench::timing::{Effort, Stopwatch, Timing};
+use apportion_tests::bench::timing::{self, Effort, Stopwatch, Timing};
 use apportion_tests::bench::workload::{Source, Workload, sources};
 use clap::Parser;
 
@@ -131,7 +131,7 @@ fn rows_in_child(root: &Path) -> Result<Vec<Row>> {
 
 fn rows(root: &Path, arguments: &Arguments, effort: Effort) -> Result<Vec<Row>> {
     let mut stopwatch = Stopwatch::new(&root.join("target/bench"), effort);
-    let runner = Runner::new()?;
+    let (runner, limited) = (Runner::new()?, Runner::timed()?);
     let mut reference = None;
     if arguments.no_reference || effort.is_quick {
         eprintln!("the reference is left out");
@@ -144,14 +144,17 @@ fn rows(root: &Path, arguments: &Arguments, effort: Effort) -> Result<Vec<Row>> 
     let mut rows = Vec::new();
     for source in sources().iter().filter(|source| is_wanted(source)) {
         let workload = source.expand()?;
-        let mut row =
-            Row { id: source.id.clone(), steps: 0, native: None, component: None, reference: None, wrong: Vec::new() };
+        let mut row = Row { id: source.id.clone(), ..Row::default() };
         let mut native = Native::new(&workload)?;
         row.native = Some(measure(&mut native, &workload, &mut stopwatch, &mut row)?);
         drop(native);
         let mut component = Component::new(&runner, &workload)?;
         row.component = Some(measure(&mut component, &workload, &mut stopwatch, &mut row)?);
-        drop(component);
+        let once = verify(&mut component, &workload)?.0.asking;
+        let mut limited = Component::new(&limited, &workload)?;
+        verify(&mut limited, &workload)?.1.unwrap_or_else(|why| row.wrong.push(format!("limited component: {why}")));
+        row.limited = Some(timing::ratio(&mut limited, &mut component, &workload, once, effort)?);
+        drop((component, limited));
         row.reference = reference.as_mut().map(|reference| reference.measure(&workload)).transpose()?;
         rows.push(row);
     }
@@ -193,7 +196,7 @@ fn scales(effort: Effort) -> Result<Vec<(String, scale::Scale)>> {
 fn lives() -> Result<Vec<(String, Life)>> {
     let mut lives = Vec::new();
     for (world, ..) in life::WORLDS {
-        for engine in ["native", "component"] {
+        for engine in ["native", "component", "limited component"] {
             eprintln!("{world} through {engine}");
             lives.push((engine.to_owned(), life::in_child(engine, world)?));
         }
