@@ -232,7 +232,7 @@ export type BatchLine = {
 
 /** The Kubernetes that answered. */
 export type Kubernetes = {
-  /** A version, or `all` for the newest with every feature on. */
+  /** A version, or `all` for the newest with all feature gates on. */
   version: string,
   /** Gates that differ from the version's defaults. */
   featureGates: { [name: string]: boolean },

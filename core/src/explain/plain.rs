@@ -307,7 +307,8 @@ fn order(held: Held<'_>, constant: &Constant) -> Option<Ordering> {
 fn offer(wanted: &Comparison, there: &BTreeMap<Held<'_>, u64>, noun: &str) -> String {
     let name = name(&wanted.field);
     if there.is_empty() {
-        return format!("no {noun} says what `{name}` it has");
+        let kind = if matches!(wanted.field, Field::Capacity { .. }) { "capacity" } else { "attribute" };
+        return format!("no {noun} has the {kind} `{name}`");
     }
     let mut held: Vec<(Held<'_>, u64)> = there.iter().map(|(held, number)| (*held, *number)).collect();
     let numbers = || held.iter().filter_map(|(held, _)| number(*held).map(|number| (number, *held)));

@@ -212,7 +212,7 @@ pub(crate) fn in_words(arguments: &EngineArguments) -> String {
     };
     let placement = match arguments.placement() {
         RankingChoice::First => "",
-        RankingChoice::Scores => ", nodes chosen by score",
+        RankingChoice::Scores => ", nodes chosen by their scores",
     };
     format!("{}{mode}{placement}", kubernetes_in_words(&arguments.kubernetes))
 }
@@ -220,7 +220,7 @@ pub(crate) fn in_words(arguments: &EngineArguments) -> String {
 /// The version and its gates, in a few words.
 pub(crate) fn kubernetes_in_words(arguments: &KubernetesArguments) -> String {
     let version = match arguments.kubernetes_version {
-        Release { version: Version::All, .. } => "the newest Kubernetes with every feature on".to_owned(),
+        Release { version: Version::All, .. } => "the newest Kubernetes with all feature gates on".to_owned(),
         release => format!("Kubernetes {release}"),
     };
     let gates: Vec<String> =

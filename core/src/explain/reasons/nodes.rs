@@ -32,7 +32,7 @@ pub(crate) fn of_nodes(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<
     let mut reasons = if knows_devices {
         too_few(asked, nodes, own)
     } else {
-        let message = "which devices there are is not known: the dump holds no ResourceSlice";
+        let message = "the devices are not known: the dump has no ResourceSlice";
         let finding = asked.origin.finding(Code::RunNotGiven, "spec.resourceClaims", message);
         vec![finding.with_hint("add the output of `kubectl get resourceslices -o yaml`")]
     };
@@ -123,7 +123,10 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             let message = format!("{} no `{feature}` among its declared features, which the Pod needs", has());
             finding("spec", message).with_hint("a node whose `status.declaredFeatures` has it is needed")
         }
-        Refusal::Devices(text) => finding("spec.resourceClaims", format!("{} no place for the devices: {text}", has())),
+        Refusal::Devices(text) => {
+            let message = format!("{} no devices for the Pod's claims: {text}", has());
+            finding("spec.resourceClaims", message)
+        }
         Refusal::Insufficient { resource, lack } => {
             let message = match lack {
                 Lack::Absent if resource == PODS => format!("{} room for no Pods at all", has()),

@@ -25,7 +25,7 @@ type Curve<'c> = (&'c str, Box<dyn Fn(&Sample) -> u64 + 'c>, fn(u64) -> String);
 pub(super) fn write(trace: &Trace, played: &Played, summary: &Summary, kubernetes: &str) -> String {
     let title = escape(&verdict(trace, played, summary));
     let mut page = page_head(&title, STYLE);
-    let _ = writeln!(page, "<h1>{title}</h1>\n<p>Simulated as {} would. {FRAGMENTATION}</p>", escape(kubernetes));
+    let _ = writeln!(page, "<h1>{title}</h1>\n<p>Simulated for {}. {FRAGMENTATION}</p>", escape(kubernetes));
     let total = played.total;
     let curves: [Curve<'_>; 3] = [
         ("GPUs in use", Box::new(move |sample| share(sample.used, total)), percent),

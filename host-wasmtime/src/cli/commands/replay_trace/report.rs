@@ -113,7 +113,7 @@ over them: too little of one GPU, too few GPUs, CPU or memory of a node, or anot
 /// The answer for people.
 pub(super) fn show(trace: &Trace, played: &Played, summary: &Summary, kubernetes: &str, pen: Pen) -> String {
     let mut out = vec![pen.paint(Ink::Strong, &verdict(trace, played, summary))];
-    out.extend(text::wrap(&format!("Simulated as {kubernetes} would."), text::width()));
+    out.extend(text::wrap(&format!("Simulated for {kubernetes}."), text::width()));
     out.push(String::new());
     let rows: Vec<Vec<String>> =
         lines(trace, played, summary).into_iter().map(|(name, value)| row([name, &value])).collect();

@@ -56,7 +56,7 @@ pub(crate) fn write(played: &Played, kubernetes: &str) -> String {
     let _ = write!(
         page,
         "<h1>{verdict}</h1>\n\
-         <p>Simulated as {} would, from {} on. Long pauses are drawn short.</p>\n",
+         <p>Simulated for {}, from {} on. Long pauses are drawn short.</p>\n",
         escape(kubernetes),
         escape(&played.start.to_string())
     );

@@ -35,7 +35,7 @@ pub(crate) fn show(
     let mut out = Vec::new();
     out.push(verdict(report, pen));
     out.extend(faint(&format!("{}.", taken.sentence(&input.sources)), pen));
-    out.extend(faint(&format!("Answered as {kubernetes} would."), pen));
+    out.extend(faint(&format!("Answered for {kubernetes}."), pen));
     if let Some(problems) = taken.problems() {
         out.push(pen.paint(Ink::Doubt, &problems));
     }

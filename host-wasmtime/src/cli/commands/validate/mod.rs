@@ -200,7 +200,7 @@ fn summary(input: &Input, errors: usize, warnings: usize, kubernetes: &str, pen:
         _ => pen.paint(Ink::Bad, &format!("{}, {}", text::count(errors, "error"), text::count(warnings, "warning"))),
     };
     let skipped = no_manifests(&input.skipped).map(|skipped| format!("{skipped}.\n")).unwrap_or_default();
-    format!("{what}: {verdict}\n{skipped}Answered as {kubernetes} would.\n")
+    format!("{what}: {verdict}\n{skipped}Answered for {kubernetes}.\n")
 }
 
 /// Everything that is told.
