@@ -3,9 +3,13 @@ from __future__ import annotations
 import copy
 import gc
 import json
+import linecache
 import pickle
+import sys
 import threading
 import unittest
+from types import FrameType
+from typing import Any
 from unittest import mock
 
 import apportion
@@ -194,6 +198,41 @@ class Processes(unittest.TestCase):
         for copied in (pickle.dumps, copy.copy, copy.deepcopy):
             with self.assertRaisesRegex(TypeError, "lives in its process"):
                 copied(cluster)
+
+
+class Interrupts(unittest.TestCase):
+    def test_an_interrupt_leaves_the_cluster_usable(self) -> None:
+        cluster = Cluster(SMALL)
+        before = sys.gettrace()
+        is_whole = False
+        for number in range(200):
+            left = number
+
+            def interrupting(frame: FrameType, event: str, _: Any) -> Any:
+                nonlocal left
+                if frame.f_code.co_filename != apportion.cluster.__file__:
+                    return None
+                line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+                # The end of a `with` has a line event, but handles no signal.
+                if event == "line" and not (line.strip().startswith("with ") and cluster._home.lock.locked()):
+                    left -= 1
+                    if left < 0:
+                        raise KeyboardInterrupt
+                return interrupting
+
+            sys.settrace(interrupting)
+            try:
+                cluster.usage()
+                is_whole = True
+            except KeyboardInterrupt:
+                pass
+            finally:
+                sys.settrace(before)
+            self.assertFalse(cluster._home.lock.locked(), number)
+            if is_whole:
+                break
+        self.assertTrue(is_whole)
+        self.assertGreater(number, 5)
 
 
 class Copies(unittest.TestCase):

@@ -302,6 +302,7 @@ class Cluster:
         if parent is None:
             raise ApportionError("the cluster is no fork")
         with self._locked():
+            self._check()
             if parent._closed:
                 raise ClosedError("the cluster of this fork is closed")
             if parent._changes != self._since or not parent._ask(Operation.COMMIT, json_text({"fork": self._handle})):
@@ -348,8 +349,16 @@ class Cluster:
 
     # The instance.
 
-    def _locked(self) -> _Locked:
-        return _Locked(self)
+    def _locked(self) -> threading.Lock:
+        """The lock of the instance. It is its own context manager: within one in Python, Ctrl-C could leave it locked."""
+        return self._home.lock
+
+    def _check(self) -> None:
+        """Raises unless the cluster can be asked; the lock is held."""
+        if self._closed or self._generation != self._home.generation:
+            if self._closed or self._home.rebuilds == 0:
+                raise ClosedError("the cluster is closed")
+            raise ForkLostError("the fork was lost when the module trapped")
 
     def _end(self) -> None:
         self._closed, self._journal = True, []
@@ -380,6 +389,7 @@ class Cluster:
 
     def _ask(self, operation: Operation, argument: bytes = b"") -> Any:
         """Makes a call; the lock is held. After a trap the root is filled again."""
+        self._check()
         home = self._home
         while home.orphans:
             generation, handle = home.orphans.pop()
@@ -407,25 +417,6 @@ class Cluster:
         self._handle, self._generation = _created(home), home.generation
         home.instance.ask(Operation.APPLY, self._handle, _sequence(home.copies.values()))
         self._closed = False
-
-
-class _Locked:
-    """The lock of a cluster's instance, for one that can be asked."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-
-    def __enter__(self) -> None:
-        cluster = self._cluster
-        cluster._home.lock.acquire()
-        if cluster._closed or cluster._generation != cluster._home.generation:
-            cluster._home.lock.release()
-            if cluster._closed or cluster._home.rebuilds == 0:
-                raise ClosedError("the cluster is closed")
-            raise ForkLostError("the fork was lost when the module trapped")
-
-    def __exit__(self, *_: object) -> None:
-        self._cluster._home.lock.release()
 
 
 def _created(home: _Home) -> int:
