@@ -4,10 +4,14 @@ import copy
 import gc
 import json
 import linecache
+import multiprocessing
+import os
 import pickle
 import sys
 import threading
 import unittest
+import warnings
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 from unittest import mock
@@ -198,6 +202,58 @@ class Processes(unittest.TestCase):
         for copied in (pickle.dumps, copy.copy, copy.deepcopy):
             with self.assertRaisesRegex(TypeError, "lives in its process"):
                 copied(cluster)
+
+
+@unittest.skipUnless(hasattr(os, "fork"), "this system has no fork")
+class ForkedProcesses(unittest.TestCase):
+    def in_a_child(self, work: Callable[[], object]) -> None:
+        child = multiprocessing.get_context("fork").Process(target=work)
+        with warnings.catch_warnings():
+            # Threads and forks together are what is tested.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child.start()
+        child.join(30)
+        ended = child.exitcode
+        child.kill()
+        self.assertEqual(ended, 0, "`None` when the child hangs")
+
+    def test_a_child_works_whatever_the_threads_of_its_parent_are_in(self) -> None:
+        ask = apportion.instance.Instance.ask
+        inside, leave = threading.Event(), threading.Event()
+
+        def waiting(self: Any, *arguments: Any) -> bytes:
+            if threading.current_thread() is busy:
+                inside.set()
+                leave.wait()
+            return ask(self, *arguments)
+
+        def work() -> None:
+            self.assertTrue(apportion.cel("true", {"driver": "gpu.example.com"}))
+            self.assertEqual(on(Cluster(SMALL), 2), "node-b")
+
+        busy = threading.Thread(target=lambda: apportion.cel("true", {"driver": "gpu.example.com"}))
+        with mock.patch.object(apportion.instance.Instance, "ask", waiting):
+            busy.start()
+            inside.wait()
+            try:
+                self.in_a_child(work)
+            finally:
+                leave.set()
+                busy.join()
+
+    def test_a_cluster_belongs_to_the_process_that_made_it(self) -> None:
+        cluster = Cluster(SMALL)
+
+        def work() -> None:
+            with cluster, fork:
+                for one in (cluster, fork):
+                    with self.assertRaisesRegex(apportion.ApportionError, "belongs to the process that made it"):
+                        one.usage()
+
+        with cluster.fork() as fork:
+            with cluster._home.lock:
+                self.in_a_child(work)
+            self.assertEqual((on(cluster, 2), on(fork, 2)), ("node-b", "node-b"))
 
 
 class Interrupts(unittest.TestCase):

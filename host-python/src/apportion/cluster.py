@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -50,6 +51,8 @@ class _Home:
     settings: bytes
     instance: Instance
     lock: threading.Lock = field(default_factory=threading.Lock)
+    #: In a forked child, the lock may be held by a thread that exists only in the parent.
+    process: int = field(default_factory=os.getpid)
     #: Counts instances: handles are good in one of them.
     generation: int = 0
     rebuilds: int = 0
@@ -322,6 +325,9 @@ class Cluster:
 
     def close(self) -> None:
         """Frees the cluster. Forks of it cannot be used any more when it is no fork itself."""
+        if self._home.process != os.getpid():
+            self._closed = True
+            return
         with self._home.lock:
             if not self._closed:
                 self._end()
@@ -351,6 +357,10 @@ class Cluster:
 
     def _locked(self) -> threading.Lock:
         """The lock of the instance. It is its own context manager: within one in Python, Ctrl-C could leave it locked."""
+        if self._home.process != os.getpid():
+            raise ApportionError(
+                "the cluster belongs to the process that made it: make another one in this process, of `inquire(\"snapshot\")[\"objects\"]`"
+            )
         return self._home.lock
 
     def _check(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 import json
+import os
 import threading
 from enum import IntEnum
 from functools import lru_cache
@@ -46,10 +47,18 @@ class Trap(Exception):
     """The instance is of no use any more."""
 
 
-@lru_cache(maxsize=1)
+_compiling = threading.RLock()
+
+
 def compiled() -> tuple[wasmtime.Engine, wasmtime.Module]:
     """The compiled module. wasmtime keeps it in the user's cache directory, where there is one: the first start takes seconds, later
     ones a fraction of one."""
+    with _compiling:
+        return _compiled()
+
+
+@lru_cache(maxsize=1)
+def _compiled() -> tuple[wasmtime.Engine, wasmtime.Module]:
     code = importlib.resources.files(__package__).joinpath("apportion.wasm").read_bytes()
     try:
         engine = wasmtime.Engine(_config(cached=True))
@@ -108,6 +117,18 @@ def parsed(answer: bytes) -> Any:
 
 _lock = threading.Lock()
 _stateless: list[Instance] = []
+
+
+def _start_anew() -> None:
+    """In a forked child: the thread that holds the lock and is in a call of the instance exists only in the parent."""
+    global _lock, _stateless
+    _lock, _stateless = threading.Lock(), []
+    _compiling.release()
+
+
+if hasattr(os, "register_at_fork"):
+    # A fork waits for a compilation: its threads exist only in the parent, and a child could never compile.
+    os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_start_anew)
 
 
 def ask_once(operation: Operation, argument: bytes) -> Any:
