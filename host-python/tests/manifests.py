@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 CLASS = {
     "apiVersion": "resource.k8s.io/v1",

@@ -7,6 +7,7 @@ import linecache
 import multiprocessing
 import os
 import pickle
+import re
 import sys
 import threading
 import unittest
@@ -19,8 +20,9 @@ from unittest import mock
 import apportion
 from apportion import Cluster, ObjectRef
 from apportion.instance import Trap
+from apportion.kinds import group_of, is_namespaced, kind_named
 
-from manifests import CLASS, SMALL, claim, node, pod
+from manifests import CHECKOUT, CLASS, SMALL, claim, node, pod
 
 
 def on(cluster: Cluster, count: int) -> str:
@@ -78,6 +80,44 @@ class Facts(unittest.TestCase):
             Cluster().delete("training")
         with self.assertRaisesRegex(TypeError, "names no object"):
             Cluster().delete(SMALL[0])  # type: ignore[arg-type]
+        with self.assertRaisesRegex(ValueError, "no kind `podd` is known"):
+            Cluster().delete("podd/ml/training")
+
+    def test_kinds_are_spelled_as_on_the_command_line(self) -> None:
+        cluster = Cluster(SMALL, claim(1), pod("training", "training"))
+        for word in ("pod", "PODS", "po"):
+            self.assertEqual(cluster.explain(f"{word}/ml/training")[0].subject.name, "training")
+            self.assertIsNotNone(cluster.get(f"{word}/ml/training"))
+        self.assertEqual(cluster.fit("claim/ml/training").total.at_least, 2)
+        self.assertEqual(cluster.what_if(without="no/node-b").nodes_removed, ["node-b"])
+        self.assertTrue(cluster.delete("deviceclasses/gpu"))
+        source = (CHECKOUT / "core/src/control_plane/script.rs").read_text()
+        known = re.findall(r'^    \("(\w+)", "(\w+)", (true|false)\),$', source, re.MULTILINE)
+        self.assertGreater(len(known), 30)
+        for word, kind, namespaced in known:
+            self.assertEqual((kind_named(word), is_namespaced(kind)), (kind, namespaced == "true"), word)
+
+    def test_every_kind_of_the_core_has_its_word_and_its_group(self) -> None:
+        source = (CHECKOUT / "core/src/api/object.rs").read_text()
+        known = re.findall(r'^    (\w+)\(\w+\) = "(\w+)" in "(.*)", (true|false);$', source, re.MULTILINE)
+        self.assertGreater(len(known), 15)
+        for variant, kind, group, namespaced in known:
+            name = f"{kind}.{group}" if variant == "TemplateSource" else kind
+            self.assertEqual((kind_named(name), group_of(name)), (name, group))
+            self.assertEqual(is_namespaced(name), namespaced == "true", name)
+
+    def test_what_was_taken_has_the_name_under_which_it_is_kept(self) -> None:
+        cluster = Cluster()
+        spaceless = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": pod("x", "x")["spec"]}
+        spaced = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "x", "namespace": "ml"}}
+        scheduler = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+        taken = cluster.apply(spaceless, spaced, scheduler).taken
+        self.assertEqual([ref.namespace for ref in taken], ["default", "", ""])
+        for ref in taken:
+            self.assertIsNotNone(cluster.get(ref), ref)
+        self.assertIsNotNone(cluster.get("Pod/x"))
+        self.assertTrue(cluster.delete("Pod/x"))
+        self.assertEqual([cluster.delete(ref) for ref in taken], [False, True, True])
 
 
 class Questions(unittest.TestCase):
@@ -126,6 +166,9 @@ class Questions(unittest.TestCase):
             self.cluster.fit(claim(1), device_class="gpu")
         with self.assertRaisesRegex(ValueError, "is needed"):
             self.cluster.fit()
+        for no_claim in ("Pod/ml/training", pod("training", "training")):
+            with self.assertRaisesRegex(ValueError, "a Pod is no claim or template"):
+                self.cluster.fit(no_claim)
 
     def test_a_wrong_claim_and_a_long_search_are_errors(self) -> None:
         with self.assertRaises(apportion.FailedError) as failed:

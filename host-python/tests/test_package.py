@@ -17,9 +17,7 @@ from typing import Any
 import apportion
 from apportion import answers, explanations, planning, records
 
-from manifests import SMALL, claim, pod
-
-CHECKOUT = Path(__file__).resolve().parents[2]
+from manifests import CHECKOUT, SMALL, claim, pod
 
 
 class Package(unittest.TestCase):

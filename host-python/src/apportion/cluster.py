@@ -15,7 +15,7 @@ from .answers import Answer, Report
 from .errors import ApportionError, ChangedError, ClosedError, FailedError, ForkLostError, GaveUpError, TrappedError, UnreadableError
 from .explanations import Explanation
 from .instance import Instance, Operation, Trap, parsed
-from .objects import Item, items, json_text, key
+from .objects import Item, items, json_text, kept
 from .planning import Difference, Fit, NodesNeeded, Usage
 from .records import Finding, ObjectRef, read
 from .settings import settings
@@ -23,7 +23,7 @@ from .settings import settings
 #: Stands before each text of a sequence (RFC 7464). No JSON text contains it.
 SEPARATOR = b"\x1e"
 
-#: What names an object: `ObjectRef`, or a text such as `Pod/ml/training` or `Node/node-a`.
+#: What names an object: `ObjectRef`, or a text such as `Pod/ml/training`, `pods/ml/training` or `Node/node-a`.
 Subject = ObjectRef | str
 
 
@@ -31,7 +31,7 @@ Subject = ObjectRef | str
 class Applied:
     """What became of objects that were handed in."""
 
-    #: Names of the objects that were taken in, in their order.
+    #: Names of the objects that were taken in, in their order; with the namespace `default` where none is written.
     taken: list[ObjectRef]
     #: Names of the objects that were left out because a finding about them is an error.
     left_out: list[ObjectRef]
@@ -57,7 +57,7 @@ class _Home:
     generation: int = 0
     rebuilds: int = 0
     #: Texts of all objects of the root, in the order in which they came first.
-    copies: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
+    copies: dict[ObjectRef, bytes] = field(default_factory=dict)
     #: Generation and handle of forks that nobody has any more; they are freed by the next call.
     orphans: list[tuple[int, int]] = field(default_factory=list)
 
@@ -111,20 +111,20 @@ class Cluster:
         with self._locked():
             lists = self._ask(Operation.APPLY, _sequence(item.text for item in usable))
             per_object = [[read(Finding, one) for one in findings] for findings in lists]
-            taken = [item for item, findings in zip(usable, per_object) if not _has_error(findings)]
-            for item in taken:
-                self._note(item.ref, item.text)
+            taken = {id(item): kept(item.ref) for item, findings in zip(usable, per_object) if not _has_error(findings)}
+            for item in usable:
+                if ref := taken.get(id(item)):
+                    self._note(ref, item.text)
         said = {id(item): findings for item, findings in zip(usable, per_object)}
         findings = list(found.findings)
         for item in found.items:
             findings += [item.finding] if item.finding else said[id(item)]
-        kept = {id(item) for item in taken}
-        left_out = [item.ref for item in found.items if id(item) not in kept]
-        return Applied([item.ref for item in taken], left_out, findings)
+        left_out = [item.ref for item in found.items if id(item) not in taken]
+        return Applied(list(taken.values()), left_out, findings)
 
     def delete(self, subject: Subject) -> bool:
-        """Removes an object; false when there is none."""
-        ref = _reference(subject)
+        """Removes an object; false when there is none. Without a namespace it is one of `default`."""
+        ref = kept(_reference(subject))
         with self._locked():
             was_there: bool = self._ask(Operation.DELETE, json_text(_named(ref)))
             if was_there:
@@ -132,9 +132,9 @@ class Cluster:
         return was_there
 
     def get(self, subject: Subject) -> dict[str, Any] | None:
-        """An object as it is held; `None` when there is none."""
+        """An object as it is held; `None` when there is none. Without a namespace it is one of `default`."""
         with self._locked():
-            found: dict[str, Any] | None = self._ask(Operation.GET, json_text(_named(_reference(subject))))
+            found: dict[str, Any] | None = self._ask(Operation.GET, json_text(_named(kept(_reference(subject)))))
         return found
 
     # Questions. None of them changes the cluster.
@@ -207,12 +207,12 @@ class Cluster:
         if device_class is not None:
             asked["device"] = {"class": device_class, "count": count, "selectors": _names(selectors)}
         elif isinstance(claim, ObjectRef) or isinstance(claim, str) and "\n" not in claim and "{" not in claim:
-            asked["subject"] = _named(_reference(claim))
+            asked["subject"] = _named(_claim(_reference(claim)))
         else:
             given = _given(() if claim is None else claim)
             if len(given) != 1:
                 raise ValueError(f"one claim or a `device_class` is needed, not {len(given)} claims")
-            asked["subject"] = _named(given[0].ref)
+            asked["subject"] = _named(_claim(given[0].ref))
             first["with"].append(json.loads(given[0].text))
         return read(Fit, self.inquire("fit", supposing=first, **asked))
 
@@ -393,9 +393,9 @@ class Cluster:
             self._journal.append((ref, text))
             return
         if text is None:
-            self._home.copies.pop(key(ref), None)
+            self._home.copies.pop(ref, None)
         else:
-            self._home.copies[key(ref)] = text
+            self._home.copies[ref] = text
 
     def _ask(self, operation: Operation, argument: bytes = b"") -> Any:
         """Makes a call; the lock is held. After a trap the root is filled again."""
@@ -446,6 +446,12 @@ def _reference(subject: Subject) -> ObjectRef:
     if not isinstance(subject, (str, ObjectRef)):
         raise TypeError(f"a {type(subject).__name__} names no object: a text such as `Pod/ml/training`, or an ObjectRef, is needed")
     return ObjectRef.parse(subject) if isinstance(subject, str) else subject
+
+
+def _claim(ref: ObjectRef) -> ObjectRef:
+    if ref.kind not in ("ResourceClaim", "ResourceClaimTemplate"):
+        raise ValueError(f"a {ref.kind or 'document without a kind'} is no claim or template: name or give a ResourceClaim or a ResourceClaimTemplate")
+    return ref
 
 
 def _names(names: Iterable[str]) -> list[str]:

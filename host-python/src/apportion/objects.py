@@ -12,45 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from .instance import Operation, ask_once
+from .kinds import CONFIGURATION, CONFIGURATION_NAME, SOURCE, group_of, is_namespaced
 from .records import Finding, ObjectRef, read
-
-#: API groups of the kinds that objects of the package `kubernetes` may leave out. Kinds of the core group are not listed.
-_GROUPS = {
-    "DeviceClass": "resource.k8s.io",
-    "DeviceTaintRule": "resource.k8s.io",
-    "ResourceClaim": "resource.k8s.io",
-    "ResourceClaimTemplate": "resource.k8s.io",
-    "ResourcePoolStatusRequest": "resource.k8s.io",
-    "ResourceSlice": "resource.k8s.io",
-    "DaemonSet": "apps",
-    "Deployment": "apps",
-    "ReplicaSet": "apps",
-    "StatefulSet": "apps",
-    "CronJob": "batch",
-    "Job": "batch",
-    "PodDisruptionBudget": "policy",
-    "CompositePodGroup": "scheduling.k8s.io",
-    "PodGroup": "scheduling.k8s.io",
-    "PriorityClass": "scheduling.k8s.io",
-    "Workload": "scheduling.k8s.io",
-}
-
-#: What names sources of cluster-wide claim templates, which share their kind with those of Kubernetes itself.
-_SOURCE = "ClusterResourceClaimTemplate.apportion.dev"
-
-#: Kinds without a namespace.
-_CLUSTER_SCOPED = {
-    "ClusterResourceClaimTemplate",
-    _SOURCE,
-    "DeviceClass",
-    "DeviceTaintRule",
-    "Namespace",
-    "Node",
-    "PersistentVolume",
-    "PriorityClass",
-    "ResourcePoolStatusRequest",
-    "ResourceSlice",
-}
 
 codecs.register_error("apportion-refused", lambda error: ("\x01", error.end))  # type: ignore[attr-defined]
 
@@ -162,14 +125,15 @@ def _ref(value: Any) -> ObjectRef:
     metadata = metadata if isinstance(metadata, Mapping) else {}
     parts = (value.get("kind"), metadata.get("namespace"), metadata.get("name"))
     kind, namespace, name = (part if isinstance(part, str) else "" for part in parts)
-    is_source = _SOURCE == f"{kind}.{str(value.get('apiVersion')).partition('/')[0]}"
-    return ObjectRef(_SOURCE if is_source else kind, namespace, name)
+    is_source = SOURCE == f"{kind}.{str(value.get('apiVersion')).partition('/')[0]}"
+    return ObjectRef(SOURCE if is_source else kind, namespace, name)
 
 
-def key(ref: ObjectRef) -> tuple[str, str, str]:
-    """Under which an object's copy is kept: as the module would find it."""
-    namespace = "" if ref.kind in _CLUSTER_SCOPED else ref.namespace or "default"
-    return ref.kind, namespace, ref.name
+def kept(ref: ObjectRef) -> ObjectRef:
+    """The name under which the module keeps an object."""
+    if ref.kind == CONFIGURATION:
+        return ObjectRef(ref.kind, "", CONFIGURATION_NAME)
+    return ObjectRef(ref.kind, ref.namespace or "default" if is_namespaced(ref.kind) else "", ref.name)
 
 
 def json_text(value: Any) -> bytes:
@@ -217,7 +181,7 @@ def _plain_model(model: Any) -> dict[str, Any]:
         named = re.fullmatch(r"(?:[A-Z][a-z]+)?V(\d+(?:(?:alpha|beta)\d+)?)([A-Z]\w*)", type(model).__name__)
         if named:
             kind = named[2]
-            group = _GROUPS.get(kind.removesuffix("List"))
+            group = group_of(kind.removesuffix("List"))
             version = f"v{named[1]}"
             value = {"apiVersion": f"{group}/{version}" if group else version, "kind": kind} | value
     metadata = value.get("metadata")

@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
+from .kinds import kind_named
+
 T = TypeVar("T")
 
 
@@ -66,11 +68,15 @@ class ObjectRef(Record):
 
     @classmethod
     def parse(cls, text: str) -> ObjectRef:
-        """`Pod/ml/training`, or `Node/node-a` without a namespace."""
+        """`Pod/ml/training`, or `Node/node-a` without a namespace; the kind as kubectl has it, `pods` or `po`. `ValueError` for a kind that
+        is not known: `ObjectRef(kind, namespace, name)` can have any."""
         parts = text.split("/")
         if len(parts) not in (2, 3) or not all(parts):
             raise ValueError(f"`{text}` names no object: write `Kind/namespace/name`, or `Kind/name`")
-        return cls(parts[0], parts[1] if len(parts) == 3 else "", parts[-1])
+        kind = kind_named(parts[0])
+        if kind is None:
+            raise ValueError(f"no kind `{parts[0]}` is known; an object of a kind of your own has the name ObjectRef(kind, namespace, name)")
+        return cls(kind, parts[1] if len(parts) == 3 else "", parts[-1])
 
 
 @dataclass(frozen=True)
