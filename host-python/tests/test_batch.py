@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import datetime
 import importlib.util
 import json
 import os
@@ -14,6 +16,7 @@ from apportion import batch
 
 from manifests import SMALL, claim, pod
 from test_cluster import next_call_traps
+from test_inputs import V1DeviceClass, V1ObjectMeta
 
 
 def fleet(clusters: int) -> list[dict[str, Any]]:
@@ -51,6 +54,24 @@ class Batch(unittest.TestCase):
     def test_what_cannot_be_read_is_an_answer(self) -> None:
         lines = ["{", {"id": 1}, {"objects": [float("nan")]}, b"\xff", {"objects": [], "ask": "rnu"}]
         self.assertEqual([one["status"] for one in read(batch.answers(lines))], ["failed"] * 5)
+
+    def test_lines_count_as_on_the_command_line(self) -> None:
+        empty = b'{"objects":[]}'
+        mark = codecs.BOM_UTF8
+        lines = [b"", b" \t\f\r\n", b"\v", mark, mark + empty, empty + b"\r\n", mark + mark + empty, b"{\n", b"\x1e"]
+        answers = list(batch.answers(lines))
+        self.assertEqual(list(batch.answers(line.decode() for line in lines)), answers)
+        self.assertEqual([one["index"] for one in read(answers)], list(range(7)))
+        unread, read_ones = ["failed"], ["answered"]
+        self.assertEqual([one["status"] for one in read(answers)], 2 * unread + 2 * read_ones + 3 * unread)
+        # The line ends before its line break.
+        self.assertIn("line 1 column 1", answers[5])
+
+    def test_objects_of_the_package_kubernetes_are_objects_of_a_line(self) -> None:
+        metadata = V1ObjectMeta(name="gpu", creation_timestamp=datetime.datetime(2026, 1, 2))
+        line = {"objects": [V1DeviceClass(api_version=None, kind=None, metadata=metadata, spec={}), *SMALL[1:]]}
+        (answer,) = read(batch.answers([line], "snapshot"))
+        self.assertEqual((answer["status"], answer["input"]["objects"]), ("answered", 5), answer)
 
     def test_a_trap_costs_its_line(self) -> None:
         with next_call_traps():

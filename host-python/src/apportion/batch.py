@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from .instance import Instance, Operation, Trap
+from .objects import json_text
 from .settings import settings
 
 #: The format of both kinds of lines.
@@ -47,23 +49,24 @@ def answers(
 
 def defaults(ask: Any, set_to: Mapping[str, Any]) -> bytes:
     """What holds for lines that do not say it."""
-    return json.dumps({"ask": ask, "settings": set_to}, allow_nan=False).encode()
+    return json_text({"ask": ask, "settings": set_to})
 
 
 def numbered(clusters: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
     """The texts of lines with their index; blank ones do not count."""
     texts = (text(line) for line in clusters)
-    yield from enumerate(line for line in texts if line.strip())
+    # As on the command line: `\v` and a byte order mark are not blank.
+    yield from enumerate(line.removeprefix(BOM_UTF8) for line in texts if line.strip(b" \t\n\f\r"))
 
 
 def text(line: Any) -> bytes:
-    """A line as bytes. What is no JSON is left for the module to refuse."""
-    if isinstance(line, bytes):
-        return line.removeprefix(b"\xef\xbb\xbf")
+    """A line as bytes, without its end. What is no JSON is left for the module to refuse."""
     if isinstance(line, str):
-        return line.encode("utf-8", "surrogatepass")
+        line = line.encode("utf-8", "surrogatepass")
+    if isinstance(line, bytes):
+        return line.removesuffix(b"\n")
     try:
-        return json.dumps(line, allow_nan=False).encode()
+        return json_text(line)
     except (TypeError, ValueError, RecursionError) as error:
         return f"no JSON: {error}".encode("utf-8", "replace")
 

@@ -151,7 +151,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     if _is_model(value):
-        return _plain_fields(value)
+        # An object among those of a line of a batch; a part of an object has no metadata or no kind.
+        is_object = {"kind", "metadata"} <= set(value.attribute_map.values())
+        return _plain_model(value) if is_object else _plain_fields(value)
     for name in ("tolist", "to_dict"):
         if _can(value, name):
             return getattr(value, name)()
