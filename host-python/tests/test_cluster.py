@@ -119,6 +119,23 @@ class Facts(unittest.TestCase):
         self.assertTrue(cluster.delete("Pod/x"))
         self.assertEqual([cluster.delete(ref) for ref in taken], [False, True, True])
 
+    def test_what_plays_no_part_is_not_kept(self) -> None:
+        cluster = Cluster(SMALL)
+        kept = len(cluster._home.copies)
+        fork = cluster.fork()
+        for number in range(3):
+            applied = cluster.apply({"apiVersion": "v1", "kind": "Event", "metadata": {"name": f"e{number}", "namespace": "ml"}})
+            self.assertEqual((applied.taken, applied.left_out), ([], []))
+            self.assertEqual(applied.aside, [ObjectRef("Event", "ml", f"e{number}")])
+        self.assertEqual(len(cluster._home.copies), kept)
+        fork.commit()
+        spec = {"podGroupTemplates": [{"name": "a", "schedulingPolicy": {"basic": {}}}]}
+        held = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "Workload", "metadata": {"name": "w", "namespace": "ml"}, "spec": spec}
+        applied = cluster.apply(held)
+        self.assertEqual([one.code for one in applied.findings], ["read/unknown-kind"])
+        self.assertIsNotNone(cluster.get(applied.taken[0]))
+        self.assertTrue(cluster.delete(applied.taken[0]))
+
 
 class Questions(unittest.TestCase):
     def setUp(self) -> None:

@@ -35,6 +35,8 @@ class Applied:
     taken: list[ObjectRef]
     #: Names of the objects that were left out because a finding about them is an error.
     left_out: list[ObjectRef]
+    #: Names of the objects without a part in allocation, such as Events: they are not kept.
+    aside: list[ObjectRef]
     #: Everything worth knowing: first what the reader says of texts, then per object.
     findings: list[Finding]
 
@@ -111,16 +113,20 @@ class Cluster:
         with self._locked():
             lists = self._ask(Operation.APPLY, _sequence(item.text for item in usable))
             per_object = [[read(Finding, one) for one in findings] for findings in lists]
-            taken = {id(item): kept(item.ref) for item, findings in zip(usable, per_object) if not _has_error(findings)}
-            for item in usable:
-                if ref := taken.get(id(item)):
+            said = {id(item): findings for item, findings in zip(usable, per_object)}
+            applied = Applied([], [], [], list(found.findings))
+            for item in found.items:
+                findings = [item.finding] if item.finding else said[id(item)]
+                applied.findings.extend(findings)
+                if _has_error(findings):
+                    applied.left_out.append(item.ref)
+                elif _is_aside(findings):
+                    applied.aside.append(item.ref)
+                else:
+                    ref = kept(item.ref)
+                    applied.taken.append(ref)
                     self._note(ref, item.text)
-        said = {id(item): findings for item, findings in zip(usable, per_object)}
-        findings = list(found.findings)
-        for item in found.items:
-            findings += [item.finding] if item.finding else said[id(item)]
-        left_out = [item.ref for item in found.items if id(item) not in taken]
-        return Applied(list(taken.values()), left_out, findings)
+        return applied
 
     def delete(self, subject: Subject) -> bool:
         """Removes an object; false when there is none. Without a namespace it is one of `default`."""
@@ -295,7 +301,7 @@ class Cluster:
             fork._home, fork._generation = self._home, self._generation
             fork._parent, fork._since = self, self._changes
         fork._closed = False
-        fork.applied = Applied([], [], [])
+        fork.applied = Applied([], [], [], [])
         return fork
 
     def commit(self) -> None:
@@ -440,6 +446,11 @@ def _sequence(texts: Iterable[bytes]) -> bytes:
 
 def _has_error(findings: Iterable[Finding]) -> bool:
     return any(one.severity == "error" for one in findings)
+
+
+def _is_aside(findings: Iterable[Finding]) -> bool:
+    """Whether the object is not kept. A Workload is, though it plays no part either: then the finding has its name."""
+    return any(one.code == "read/unknown-kind" and one.object is not None and not one.object.name for one in findings)
 
 
 def _reference(subject: Subject) -> ObjectRef:
