@@ -4,6 +4,7 @@ import datetime
 import importlib.util
 import io
 import json
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -51,6 +52,29 @@ class Sources(unittest.TestCase):
                 self.assertEqual(len(Cluster(source).applied.taken), 5, source)
             with path.open() as file:
                 self.assertEqual(len(Cluster(file).applied.taken), 5)
+
+    def test_a_folder_is_read_as_the_command_line_reads_it(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            with self.assertRaisesRegex(FileNotFoundError, "holds no"):
+                Cluster(folder)
+            (folder / ".hidden").mkdir()
+            (folder / ".hidden/class.yml").write_text(json.dumps(CLASS))
+            (folder / "values.yaml").write_text("replicas: yes\n---\nimage: {tag: 012}\n")
+            (folder / "package.json").write_text('{"name": "a", "version": "1"}')
+            (folder / "wrong.yaml").write_text("apiVersion: v1\nmetadata: {name: a}\n")
+            (folder / "node.yaml").write_text(json.dumps(node("node-a", 1)[0]))
+            (folder / "again.yaml").symlink_to("node.yaml")
+            (folder / "back").symlink_to(folder)
+            (folder / "lost").symlink_to("nothing")
+            applied = Cluster(folder).applied
+            self.assertEqual([(ref.kind, ref.name) for ref in applied.taken], [("DeviceClass", "gpu"), ("Node", "node-a")])
+            self.assertEqual([one.code for one in applied.findings], ["read/no-kind"])
+            self.assertEqual(applied.skipped, [str(folder / "package.json"), str(folder / "values.yaml")])
+            self.assertTrue(Cluster(folder / "values.yaml").applied.errors, "a file that is named has to be a manifest")
+            os.mkfifo(folder / "pipe.json")
+            with self.assertRaisesRegex(OSError, "neither a file nor a folder"):
+                Cluster(folder)
 
     def test_what_is_no_object_is_refused_at_once(self) -> None:
         with self.assertRaises(TypeError):

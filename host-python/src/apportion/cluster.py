@@ -39,6 +39,8 @@ class Applied:
     aside: list[ObjectRef]
     #: Everything worth knowing: first what the reader says of texts, then per object.
     findings: list[Finding]
+    #: Files of folders in which nothing has a kind, such as `values.yaml`: nothing else is said of them.
+    skipped: list[str]
 
     @property
     def errors(self) -> list[Finding]:
@@ -106,7 +108,7 @@ class Cluster:
         """Takes objects in; those with the same kind, namespace and name are replaced. Objects with an error are left out, the others are not.
 
         A source is a dict, an object of the package `kubernetes`, a list of the API, YAML or JSON text, a `pathlib.Path` of a file or a
-        folder, or an iterable of sources.
+        folder, or an iterable of sources. `OSError` for a file that cannot be read, and for a folder without manifests.
         """
         found = items(sources)
         usable = [item for item in found.items if item.finding is None]
@@ -114,7 +116,7 @@ class Cluster:
             lists = self._ask(Operation.APPLY, _sequence(item.text for item in usable))
             per_object = [[read(Finding, one) for one in findings] for findings in lists]
             said = {id(item): findings for item, findings in zip(usable, per_object)}
-            applied = Applied([], [], [], list(found.findings))
+            applied = Applied([], [], [], list(found.findings), found.skipped)
             for item in found.items:
                 findings = [item.finding] if item.finding else said[id(item)]
                 applied.findings.extend(findings)
@@ -301,7 +303,7 @@ class Cluster:
             fork._home, fork._generation = self._home, self._generation
             fork._parent, fork._since = self, self._changes
         fork._closed = False
-        fork.applied = Applied([], [], [], [])
+        fork.applied = Applied([], [], [], [], [])
         return fork
 
     def commit(self) -> None:
@@ -461,7 +463,7 @@ def _reference(subject: Subject) -> ObjectRef:
 
 def _claim(ref: ObjectRef) -> ObjectRef:
     if ref.kind not in ("ResourceClaim", "ResourceClaimTemplate"):
-        raise ValueError(f"a {ref.kind or 'document without a kind'} is no claim or template: name or give a ResourceClaim or a ResourceClaimTemplate")
+        raise ValueError(f"a {ref.kind or 'document without a kind'} is no claim or template: a ResourceClaim or a ResourceClaimTemplate is needed")
     return ref
 
 

@@ -6,18 +6,17 @@ import codecs
 import datetime
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .files import ENDINGS, manifests
 from .instance import Operation, ask_once
 from .kinds import CONFIGURATION, CONFIGURATION_NAME, SOURCE, group_of, is_namespaced
 from .records import Finding, ObjectRef, read
 
 codecs.register_error("apportion-refused", lambda error: ("\x01", error.end))  # type: ignore[attr-defined]
-
-_MANIFESTS = {".yaml", ".yml", ".json"}
 
 #: What the name of a file hardly has, and YAML with an object in it has.
 _OF_YAML = re.compile(r"[\n:{\[#]")
@@ -40,6 +39,10 @@ class Items:
     items: list[Item] = field(default_factory=list)
     #: What the reader says of texts: documents that `kubectl` refuses are findings of severity `error`, and left out.
     findings: list[Finding] = field(default_factory=list)
+    #: Files of folders in which nothing has a kind.
+    skipped: list[str] = field(default_factory=list)
+    #: Each file is read once.
+    seen: set[Path] = field(default_factory=set)
 
 
 def items(sources: Iterable[Any]) -> Items:
@@ -57,13 +60,12 @@ def items(sources: Iterable[Any]) -> Items:
 def _add(found: Items, source: Any) -> None:
     if isinstance(source, (bytearray, memoryview)):
         source = bytes(source)
-    if isinstance(source, str) and not _OF_YAML.search(source) and ("/" in source or Path(source).suffix in _MANIFESTS):
+    if isinstance(source, str) and not _OF_YAML.search(source) and ("/" in source or Path(source).suffix in ENDINGS):
         raise ValueError(f"`{source}` is no object: give pathlib.Path({source!r}) for a file or folder, else a dict or its text")
     if isinstance(source, (str, bytes)):
         _add_text(found, source)
     elif isinstance(source, Path):
-        for path in _files(source):
-            _add_text(found, path.read_bytes(), str(path))
+        _add_path(found, source)
     elif isinstance(source, Mapping):
         _add_object(found, source)
     elif _is_model(source):
@@ -81,22 +83,37 @@ def _add(found: Items, source: Any) -> None:
         raise TypeError(f"a {type(source).__name__} is no object: a dict, YAML text, a Path or an object of `kubernetes` is needed")
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    yield from sorted(one for one in path.rglob("*") if one.suffix in _MANIFESTS and one.is_file())
+def _add_path(found: Items, path: Path) -> None:
+    is_folder = path.is_dir()
+    for file in manifests(path) if is_folder else [path]:
+        if (place := file.resolve()) not in found.seen:
+            found.seen.add(place)
+            _add_text(found, file.read_bytes(), str(file), is_folder)
 
 
-def _add_text(found: Items, text: str | bytes, file: str | None = None) -> None:
+def _add_text(found: Items, text: str | bytes, file: str | None = None, is_found: bool = False) -> None:
     if isinstance(text, str):
         text = text.encode("utf-8", "surrogatepass")
     # What is no text becomes a character that the reader refuses, and costs the document that has it.
     text = text.decode("utf-8", "apportion-refused").encode()
     answer = ask_once(Operation.READ, text)
-    found.findings += [read(Finding, {"file": file, **one}) for one in answer["findings"]]
-    for one in answer["objects"]:
-        found.items.append(_item(one))
+    findings = [read(Finding, {"file": file, **one}) for one in answer["findings"]]
+    objects = answer["objects"]
+    is_whole = all(one.severity != "error" for one in findings)
+    if file is not None and is_found and is_whole and objects and not any(_is_manifest(one) for one in objects):
+        found.skipped.append(file)
+        return
+    found.findings += findings
+    found.items += [_item(one) for one in objects]
+
+
+def _is_manifest(value: Any) -> bool:
+    """Whether a document is meant to be an object: it has a kind, or an API version where only the kind was forgotten."""
+    if not isinstance(value, Mapping):
+        return False
+    kind, version = value.get("kind"), value.get("apiVersion")
+    is_versioned = isinstance(version, str) and (version.find("/") > 0 or version == "v1" and "metadata" in value)
+    return isinstance(kind, str) and kind != "" or is_versioned
 
 
 def _add_object(found: Items, value: Mapping[str, Any]) -> None:
