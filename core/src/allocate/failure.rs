@@ -127,9 +127,9 @@ pub(super) fn too_many_devices_from(
     adds: u64,
     has: u128,
 ) -> Fatal {
-    let message = format!(
-        "request `{request}` needs {adds} devices after {has} of the requests before it, a claim can have {MOST_DEVICES}"
-    );
+    let before = if has == 0 { String::new() } else { format!(", the requests before it for {has}") };
+    let message =
+        format!("request `{request}` asks for {adds} devices{before}; a claim can have at most {MOST_DEVICES}");
     let path = format!("spec.devices.requests[{position}]");
     let finding = of_claim(claim, Code::AllocTooManyDevices, path, message).with_hint("split the claim into several");
     let theirs =

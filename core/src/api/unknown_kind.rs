@@ -33,10 +33,20 @@ pub(super) fn finding(kind: &str, api_version: &str) -> Finding {
     Finding { hint, ..finding }
 }
 
-/// The remark about an object that nothing depends on.
+/// The remark about an object that is left aside: most play no part, of some it is only not simulated.
 pub(crate) fn plays_no_part(kind: &str, api_version: &str) -> Finding {
-    let message = format!("`{kind}` of `{api_version}` plays no part in device allocation");
-    Finding::new(Code::ReadUnknownKind, "kind", message)
+    let remark = |message: String| Finding::new(Code::ReadUnknownKind, "kind", message);
+    match (kind, api_version) {
+        ("ResourceQuota", "v1") => {
+            remark("`ResourceQuota` is not looked at: what exceeds it is accepted here".to_owned())
+        }
+        ("LimitRange", "v1") => remark("`LimitRange` is not looked at: its defaults are not added to Pods".to_owned()),
+        ("Workload", "scheduling.k8s.io/v1alpha1") => {
+            let message = "gangs of Kubernetes 1.35 are not simulated: Pods with a `workloadRef` are placed one by one";
+            remark(message.to_owned()).with_severity(Severity::Warning)
+        }
+        _ => remark(format!("`{kind}` of `{api_version}` plays no part in device allocation")),
+    }
 }
 
 /// Group and kind of all that is known.

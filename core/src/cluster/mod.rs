@@ -87,6 +87,8 @@ pub struct Cluster {
     arrived: u64,
     /// Kinds of which a dump holds nothing, so that it is not known which objects there are.
     not_given: BTreeSet<&'static str>,
+    /// Kinds of which an empty list was given.
+    listed: BTreeSet<String>,
     /// Objects of which the API server dropped fields, as they were written, each with what was said of it.
     dropped: SharedMap<ObjectRef, (Value, Vec<String>)>,
     /// Objects that the API server refused, as they were written, each with why.

@@ -16,8 +16,16 @@ impl Cluster {
         self.not_given.contains(kind)
     }
 
-    /// Remembers an object that was refused, as it was written, and what was found in it.
+    /// Whether a list of a kind was given, even one without objects.
+    pub(crate) fn is_listed(&self, kind: &str) -> bool {
+        self.listed.contains(kind)
+    }
+
+    /// Remembers an object that was refused, as it was written, and what was found in it; of an empty list of a kind, that it was given.
     pub(crate) fn note_refused(&mut self, written: Value, findings: &[Finding]) {
+        if let Some(kind) = written.get("kind").and_then(Value::as_str).and_then(|kind| kind.strip_suffix("List")) {
+            self.listed.insert(kind.to_owned());
+        }
         let error = findings.iter().find(|finding| finding.severity == Severity::Error);
         if let Some((object, error)) = error.and_then(|error| Some((error.object.clone()?, error))) {
             self.refused.insert(object, (written, error.clone()));
@@ -52,10 +60,17 @@ impl Cluster {
         self.refused.get(&ObjectRef { kind, namespace, name }).map(|(_, why)| why)
     }
 
+    /// Names of refused objects of a kind, unless there is one of that name now.
+    pub(crate) fn names_of_refused<'c>(&'c self, kind: &'c str) -> impl Iterator<Item = &'c str> {
+        let refused = self.refused.keys().filter(move |object| object.kind == kind && self.metadata(object).is_none());
+        refused.map(|object| object.name.as_str())
+    }
+
     /// Knows what another cluster knows of objects that are refused or not given.
     pub(crate) fn share_refused(&mut self, other: &Self) {
         self.refused.clone_from(&other.refused);
         self.dropped.clone_from(&other.dropped);
         self.not_given.clone_from(&other.not_given);
+        self.listed.clone_from(&other.listed);
     }
 }

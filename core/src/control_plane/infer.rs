@@ -21,7 +21,7 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 /// that names no node and matches none gets a node with the labels of its first term. If all that gives nothing, there is
 /// one node, `node-0`.
 pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
-    if cluster.nodes().values().any(|node| !is_inferred(node)) {
+    if cluster.nodes().values().any(|node| !is_inferred(node)) || cluster.names_of_refused("Node").next().is_some() {
         forget_inferred(cluster);
         report_unknown_nodes(cluster, findings);
         return;

@@ -21,7 +21,11 @@ use crate::decision::Time;
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
+use crate::near::nearest_name;
 use crate::validate::{ADMIN_LABEL, allows_admin_access};
+
+/// Where a Pod names its PriorityClass.
+pub(crate) const PRIORITY_CLASS: &str = "spec.priorityClassName";
 
 /// When a cluster starts whose objects say nothing about the time.
 const FIRST: Time = Time::from_seconds(1_767_225_600);
@@ -165,12 +169,17 @@ impl Simulation {
         let pods: Vec<Arc<Pod>> = cluster.pods().values().filter(lacks).filter(names_class).cloned().collect();
         for mut pod in pods {
             let object = Object::Pod(Arc::clone(&pod)).reference();
+            let named = pod.spec.rest.get("priorityClassName").and_then(Value::as_str).unwrap_or_default().to_owned();
             match priority::admit(self.server.cluster(), Arc::make_mut(&mut pod)) {
                 Ok(()) => self.server.seed_object(Object::Pod(pod), self.now),
                 Err(problem) => {
                     let message = format!("refused: pods \"{}\" is forbidden: {problem}", object.name);
-                    let finding =
-                        Finding::new(Code::RunRefused, "spec.priorityClassName", message).about(object.clone());
+                    let finding = Finding::new(Code::RunRefused, PRIORITY_CLASS, message).about(object.clone());
+                    let classes = self.server.cluster().priority_classes().keys();
+                    let finding = match nearest_name(&named, classes) {
+                        Some(near) if *near != named => finding.with_hint(format!("did you mean `{near}`?")),
+                        _ => finding,
+                    };
                     self.server.forget(&object);
                     let written = Object::Pod(pod).write();
                     self.server.cluster_mut().note_refused(written, std::slice::from_ref(&finding));
@@ -300,7 +309,8 @@ pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
         "ClusterResourceClaimTemplate" => features.cluster_resource_claim_templates,
         _ => true,
     };
-    let missing = kinds.into_iter().filter(|(kind, lacks, _)| *lacks && is_served(kind));
+    let is_given = |kind: &str| cluster.is_listed(kind) || cluster.names_of_refused(kind).next().is_some();
+    let missing = kinds.into_iter().filter(|(kind, lacks, _)| *lacks && is_served(kind) && !is_given(kind));
     missing.map(|(kind, _, is_needed)| (kind, is_needed)).collect()
 }
 
@@ -331,7 +341,10 @@ pub(crate) fn refused_admin_access(cluster: &Cluster) -> Vec<(Object, Finding)> 
         let namespace = cluster.namespaces().get(&metadata.namespace);
         !derive::is_foreign(&metadata.uid)
             && asks_for_admin_access(requests)
-            && namespace.is_some_and(|namespace| !allows_admin_access(&namespace.metadata.labels))
+            && match namespace {
+                Some(namespace) => !allows_admin_access(&namespace.metadata.labels),
+                None => cluster.refused("Namespace", "", &metadata.namespace).is_some(),
+            }
     };
     let claims = cluster
         .claims()
@@ -363,7 +376,7 @@ fn namespaces_with_admin_access(cluster: &Cluster) -> Vec<String> {
         of_claims.chain(templates.map(|template| template.metadata.namespace.clone())).collect();
     names.arrange();
     names.dedup();
-    names.retain(|name| !cluster.namespaces().contains_key(name));
+    names.retain(|name| !cluster.namespaces().contains_key(name) && cluster.refused("Namespace", "", name).is_none());
     names
 }
 

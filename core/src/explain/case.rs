@@ -20,7 +20,8 @@ use crate::cluster::{Cluster, Key};
 use crate::controllers::workloads::{reference, root_of};
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::scheduler::filter::reaches;
-use crate::scheduler::{NodeCache, node_fit, special};
+use crate::scheduler::pod_filters::PodFilters;
+use crate::scheduler::{NodeCache, special};
 
 /// Kinds that are explained themselves; of others their Pods are.
 const EXPLAINED: [&str; 4] = ["Pod", "ResourceClaim", "ResourceClaimTemplate", "PodGroup"];
@@ -47,6 +48,8 @@ pub(crate) struct Case {
     pub(crate) unallocated: Vec<ResourceClaim>,
     /// The Pod's claims that have devices.
     pub(crate) allocated: Vec<ResourceClaim>,
+    /// Whether other Pods of its PodGroup were tried before it.
+    pub(crate) is_of_group: bool,
     /// The cluster with the places that other Pods of the PodGroup found, where that matters.
     pub(crate) seen: Option<Cluster>,
     /// Why the scheduler broke off its search, which a look at single nodes may not show: a selector that fails on a device.
@@ -230,6 +233,7 @@ pub(crate) fn pod_case(cluster: &Cluster, settled: &Settled, key: &Key) -> Case 
     if seen.is_none() {
         case.held = Arc::clone(&settled.held);
     }
+    case.is_of_group = seen.is_some();
     case.seen = seen;
     case
 }
@@ -263,7 +267,8 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key, book: Arc<NodeCa
     let claims = claims_of(cluster, &key.0, entries);
     nodes_of_pod(cluster, pod, &claims, &mut case);
     let node_reasons = [Code::RunNodeUnsuitable, Code::RunClaimElsewhere, Code::LinkNearGroupClaim, Code::RunPreempted];
-    let is_hard = |finding: &Finding| !node_reasons.contains(&finding.code);
+    let is_slice = |finding: &Finding| finding.object.as_ref().is_some_and(|object| object.kind == "ResourceSlice");
+    let is_hard = |finding: &Finding| !node_reasons.contains(&finding.code) && !is_slice(finding);
     let is_stuck = case.stage.iter().any(is_hard);
     let is_nowhere = case.question.nodes.is_empty() && case.all_nodes > 0;
     case.is_blocked = is_stuck || is_nowhere;
@@ -278,15 +283,13 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key, book: Arc<NodeCa
 
 /// The nodes that take the Pod, and the claims that are to be allocated there.
 fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &mut Case) {
-    let requests = node_fit::requests(pod);
+    let filters = PodFilters::of(cluster, &case.book, pod);
     let (allocated, unallocated): (Vec<&ResourceClaim>, Vec<&ResourceClaim>) =
         claims.iter().copied().partition(|claim| claim.status.allocation.is_some());
     let mut extended_here = None;
     for state in Arc::clone(&case.book).nodes() {
         let extended = extended::on_node(cluster, pod, &state.node);
-        let mut requests = requests.clone();
-        requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));
-        if !state.refusals(pod, &requests).is_empty() || !allocated.iter().all(|claim| reaches(claim, state)) {
+        if filters.refuse(state, extended.as_ref()) || !allocated.iter().all(|claim| reaches(claim, state)) {
             continue;
         }
         // Nodes that need another claim for extended resources are asked on their own; the first kind is explained.

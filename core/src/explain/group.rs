@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::case::{Case, Placed, pod_case};
 use super::origin::Origin;
-use super::reasons::problems::{missing_template, not_given, was_refused};
+use super::reasons::problems::{instead, missing_template, not_given, was_refused};
 use super::settled::Settled;
 use super::words::plural;
 use crate::api::group::PodGroup;
@@ -46,7 +46,7 @@ pub(crate) fn holds(cluster: &Cluster, pod: &Pod) -> Option<Finding> {
             return Some(Origin::of(cluster, pod).locate(not_given("PodGroup", "PodGroup", name), path));
         }
         let finding = Origin::of(cluster, pod).finding(Code::RunGroupMissing, path, message);
-        return Some(finding.with_hint("create the PodGroup"));
+        return Some(finding.with_hint(instead(cluster, ("PodGroup", "PodGroup"), &pod.metadata.namespace, name)));
     };
     too_few(cluster, group)
 }

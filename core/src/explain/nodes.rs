@@ -25,6 +25,7 @@ use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::scheduler::filter::reaches;
 use crate::scheduler::node_fit::{self, NodeState, Refusal, Resources};
+use crate::scheduler::pod_filters::PodFilters;
 use crate::scheduler::special;
 
 /// Most suggestions of this kind.
@@ -153,16 +154,16 @@ fn includes(changes: &[Change], others: &[Change]) -> bool {
 
 /// The nodes that refuse the Pod and can be had by changes, in groups.
 fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
-    let requests = node_fit::requests(pod);
+    let (requests, filters) = (node_fit::requests(pod), PodFilters::of(cluster, &case.book, pod));
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for state in case.book.nodes() {
-        if !case.allocated.iter().all(|claim| reaches(claim, state)) {
+        if filters.keep_off(state) || !case.allocated.iter().all(|claim| reaches(claim, state)) {
             continue;
         }
         let extended = extended::on_node(cluster, pod, &state.node);
         let mut requests = requests.clone();
         requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));
-        if state.refusals(pod, &requests).is_empty() {
+        if !filters.refuse(state, extended.as_ref()) {
             continue;
         }
         let name = state.name().to_owned();

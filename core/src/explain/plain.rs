@@ -12,12 +12,12 @@ use super::words::bottleneck;
 use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation};
 use crate::allocate::inspect::{DeviceSeen, Obstacle, UnitSeen, inspect};
 use crate::api::quantity::Quantity;
-use crate::api::slice::AttributeValue;
+use crate::api::slice::{AttributeValue, CapacityRequestPolicy};
 use crate::arrange::Arrange;
 use crate::cel::{Comparison, Constant, Environment, Field, Operator, comparisons};
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Compiled;
-use crate::finding::list;
+use crate::finding::{Code, Finding, list};
 
 /// Most wishes that are named; more are "its selectors".
 const MOST_WISHES: usize = 3;
@@ -39,7 +39,7 @@ pub(crate) fn plain(cluster: &mut Cluster, case: &Case, survey: &Survey, explana
     if request.devices == 0 {
         let class = &request.class;
         return match request.other_devices {
-            0 => Some(format!("asks for {count}, and no driver offers any device")),
+            0 => Some(format!("asks for {count}, and {}", no_device(cluster))),
             1 => Some(format!("asks for {count} of class `{class}`, and the only device there is not one")),
             other => Some(format!("asks for {count} of class `{class}`, and none of the {other} devices there is one")),
         };
@@ -61,7 +61,26 @@ pub(crate) fn plain(cluster: &mut Cluster, case: &Case, survey: &Survey, explana
         0 => there_are(request.devices, noun),
         _ => format!("{matching} of {} {}", request.devices, verb(matching, "matches", "match")),
     };
-    let reasons: Vec<String> = others.iter().map(|reason| reason_in_words(reason, matching, refused)).collect();
+    let refusing = refusing_nodes(case);
+    let in_words = |reason: &ReasonCount| {
+        let text = match reason.kind {
+            ReasonKind::OtherNode if refusing.is_some() => {
+                verb(reason.devices, "is on a node that refuses the Pod", "are on nodes that refuse the Pod")
+            }
+            // What members before it take is in use as long as the group is tried.
+            ReasonKind::InUse if case.is_of_group => verb(
+                reason.devices,
+                "is in use, or taken by another Pod of the PodGroup",
+                "are in use, or taken by other Pods of the PodGroup",
+            ),
+            ReasonKind::InUse => verb(reason.devices, "is in use", "are in use"),
+            _ => &reason.text,
+        };
+        reason_in_words(reason, text, matching, refused)
+    };
+    let reasons: Vec<String> = others.iter().map(in_words).collect();
+    let is_refused = others.iter().all(|reason| reason.kind == ReasonKind::OtherNode);
+    let because = refusing.filter(|_| is_refused).map(|message| format!(": {message}")).unwrap_or_default();
     let is_short = !request.is_all && matching < request.needed;
     let best = match (request.usable, request.needed) {
         _ if is_short || request.is_all => String::new(),
@@ -72,10 +91,27 @@ pub(crate) fn plain(cluster: &mut Cluster, case: &Case, survey: &Survey, explana
         _ if is_short && refused > 0 => format!("{wanted}; only {total}"),
         _ if is_short => format!("{wanted}, and {total}"),
         ([], _) => format!("{wanted} on one node; {total}{best}"),
-        ([only], 0) => format!("{wanted}; {only}"),
+        ([only], 0) => format!("{wanted}; {only}{because}"),
         (_, 0) => format!("{wanted}; {total}: {}", list_of(&reasons)),
         (_, usable) => format!("{wanted}; {total}, {usable} can be had{best}: {}", list_of(&reasons)),
     })
+}
+
+/// Why there is no device at all.
+fn no_device(cluster: &Cluster) -> String {
+    let refused: Vec<String> = cluster.names_of_refused("ResourceSlice").map(|name| format!("`{name}`")).collect();
+    match refused.as_slice() {
+        [] => "no driver offers any device".to_owned(),
+        [only] => format!("the only ResourceSlice, {only}, was refused"),
+        several => format!("all ResourceSlices were refused: {}", list(several.iter())),
+    }
+}
+
+/// What the most nodes have against the Pod that all nodes were asked for.
+fn refusing_nodes(case: &Case) -> Option<&str> {
+    let is_of_node = |finding: &&Finding| finding.code == Code::RunNodeUnsuitable;
+    let asks_all = case.pod.is_some() && case.other_nodes.is_empty();
+    case.stage.iter().find(is_of_node).filter(|_| asks_all).map(|finding| finding.message.as_str())
 }
 
 /// What people call devices of a class: by the name of the class, as nothing else says it.
@@ -132,7 +168,7 @@ fn shares_hardware(reason: &ReasonCount) -> bool {
 }
 
 /// A reason behind its number: `all 16 are in use`, `2 are in use`.
-fn reason_in_words(reason: &ReasonCount, matching: u64, refused: u64) -> String {
+fn reason_in_words(reason: &ReasonCount, text: &str, matching: u64, refused: u64) -> String {
     let number = reason.devices;
     let who = match number == matching {
         true if number == 1 && refused == 0 => "the only one".to_owned(),
@@ -140,14 +176,10 @@ fn reason_in_words(reason: &ReasonCount, matching: u64, refused: u64) -> String 
         true => format!("all {number}"),
         false => number.to_string(),
     };
-    let text = match reason.kind {
-        ReasonKind::InUse => verb(number, "is in use", "are in use").to_owned(),
-        _ if shares_hardware(reason) => {
-            format!("{} hardware with devices in use", verb(number, "shares", "share"))
-        }
-        _ => reason.text.clone(),
-    };
-    format!("{who} {text}")
+    match shares_hardware(reason) {
+        true => format!("{who} {} hardware with devices in use", verb(number, "shares", "share")),
+        false => format!("{who} {text}"),
+    }
 }
 
 /// What the selectors want that refuse devices.
@@ -369,6 +401,21 @@ fn in_unit_of(text: &str, like: &str) -> Option<String> {
     })
 }
 
+/// What a request policy lets claims ask for.
+fn policy_in_words(policy: &CapacityRequestPolicy) -> String {
+    let Some(range) = &policy.valid_range else {
+        return match policy.valid_values.as_slice() {
+            [] => "no amount but the default".to_owned(),
+            values => format!("only {}", list(values.iter().map(ToString::to_string).collect::<Vec<_>>().iter())),
+        };
+    };
+    let step = range.step.as_ref().map(|step| format!(" in steps of {step}")).unwrap_or_default();
+    match &range.max {
+        Some(max) => format!("{} to {max}{step}", range.min.as_ref().unwrap_or(&Quantity::default())),
+        None => format!("{} or more{step}", range.min.as_ref().unwrap_or(&Quantity::default())),
+    }
+}
+
 /// What is asked of shared devices and counters, and the most that is left, where that is what most devices lack.
 fn amounts(
     cluster: &mut Cluster,
@@ -388,6 +435,7 @@ fn amounts(
     let asked = asked(claim, &unit.name);
     let mut most: Option<(String, Option<Quantity>, Quantity)> = None;
     let mut lacking: Option<(String, BTreeSet<String>)> = None;
+    let mut allowed: Option<String> = None;
     let mut note = |name: &str, needs: Option<&Quantity>, left: &Quantity| {
         if most.as_ref().is_none_or(|(_, _, known)| left > known) {
             most = Some((name.to_owned(), needs.cloned(), left.clone()));
@@ -406,6 +454,10 @@ fn amounts(
                 }
                 (Obstacle::CapacityNever { name, needs, has: Some(has) }, ReasonKind::CapacityNever) => {
                     note(name, needs.as_ref(), has);
+                    let is_of_policy = needs.as_ref().is_some_and(|needs| needs <= has);
+                    let policy =
+                        device.device.capacity.get(name).and_then(|capacity| capacity.request_policy.as_deref());
+                    allowed = allowed.take().or(policy.filter(|_| is_of_policy).map(policy_in_words));
                 }
                 (Obstacle::CapacityNever { name, has: None, .. }, ReasonKind::CapacityNever) => {
                     let (lacked, others) = lacking.get_or_insert_with(|| (name.clone(), BTreeSet::new()));
@@ -439,7 +491,10 @@ fn amounts(
         ReasonKind::CounterShort => {
             format!("; each needs {needs} of `{name}`, which partitions of one device share, of which {left} is left")
         }
-        ReasonKind::CapacityNever => format!(" with {needs} of `{name}`; the most that one {noun} can grant is {left}"),
+        ReasonKind::CapacityNever => match allowed {
+            Some(allowed) => format!(" with {needs} of `{name}`; the request policy allows {allowed}"),
+            None => format!(" with {needs} of `{name}`; the most that one {noun} can grant is {left}"),
+        },
         _ => format!(" with {needs} of `{name}`; the most that one {noun} has left is {left}"),
     })
 }

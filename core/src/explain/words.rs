@@ -68,7 +68,7 @@ pub(crate) fn counted(
         ReasonKind::PoolIncomplete => format!("{} in an incomplete pool{because}", verb("is", "are")),
         ReasonKind::PoolInvalid => format!("{} in a pool that contradicts itself{because}", verb("is", "are")),
         ReasonKind::NoNode => format!("{} for a node that is not there{because}", verb("is", "are")),
-        ReasonKind::OtherNode => format!("{} for other nodes", verb("is", "are")),
+        ReasonKind::OtherNode => verb("is on another node", "are on other nodes").to_owned(),
         ReasonKind::FeatureOff if name.is_empty() => {
             format!("{} a feature that is off{because}", verb("needs", "need"))
         }

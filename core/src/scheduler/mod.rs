@@ -26,6 +26,7 @@ mod node_cache;
 pub(crate) mod node_fit;
 mod places;
 mod plan;
+pub(crate) mod pod_filters;
 mod postfilter;
 pub(crate) mod preemption;
 mod queue;

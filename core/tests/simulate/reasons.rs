@@ -276,7 +276,7 @@ fn the_schedulers_line_is_whole() {
         "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."
     );
     let reasons = &ran.pod("p").reasons;
-    assert_eq!(reasons[0].message, "node `small` has less `cpu` than the Pod asks for");
+    assert_eq!(reasons[0].message, "node `small` has too little `cpu`: 1, the Pod asks for 2");
     assert_eq!(reasons[1].message, "node `full` has too little `cpu` left");
 }
 

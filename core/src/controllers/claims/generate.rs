@@ -116,9 +116,15 @@ impl<'m> Maker<'m> {
         };
         if let Some(claim) = self.generated_for(self.owner.metadata, &entry.name) {
             self.found.push((entry.name.clone(), claim.metadata.name.clone()));
-        } else if may_make {
+        } else if may_make && !self.may_be_there(before) {
             self.make(&entry.name, source, before);
         }
+    }
+
+    /// Whether a claim that the status names may exist: a dump without claims does not say that it is gone.
+    fn may_be_there(&self, claim: &str) -> bool {
+        let is_of_dump = derive::is_foreign(&self.owner.metadata.uid);
+        !claim.is_empty() && is_of_dump && self.cluster.is_not_given("ResourceClaim") && self.claim(claim).is_none()
     }
 
     fn make(&mut self, entry: &str, source: Source<'_>, before: &str) {

@@ -172,7 +172,7 @@ fn unscheduled(
 ) -> Vec<Finding> {
     let Some(pod) = cluster.pods().get(key) else { return Vec::new() };
     let claims = claims_of(cluster, &key.0, entries);
-    let asked = nodes::Asked { cluster, origin, claims: &claims };
+    let asked = nodes::Asked { cluster, origin, claims: &claims, pod };
     let said = |message: String| Finding::new(Code::RunSchedulerMessage, "", message);
     match examination {
         Examination::Held => vec![waits(cluster, pod, origin)],

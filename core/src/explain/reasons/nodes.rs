@@ -3,13 +3,15 @@
 use serde_json::Value;
 
 use super::shortfall::too_few;
-use crate::allocate::extended::class_for;
+use crate::allocate::extended::{IMPLICIT_PREFIX, class_for};
 use crate::api::claim::ResourceClaim;
+use crate::api::pod::Pod;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::explain::origin::{Origin, about_claim};
-use crate::finding::{Code, Finding, list};
-use crate::scheduler::node_fit::{Lack, PODS, Refusal};
+use crate::finding::{Code, Finding, ObjectRef, list};
+use crate::near::nearest_name;
+use crate::scheduler::node_fit::{Lack, PODS, Refusal, requests};
 use crate::scheduler::refusal::Nodes;
 
 /// Where spread constraints are.
@@ -23,6 +25,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) origin: &'a Origin,
     /// The Pod's claims.
     pub(crate) claims: &'a [&'a ResourceClaim],
+    pub(crate) pod: &'a Pod,
 }
 
 /// The reasons, most important first: what the allocator said of the nodes that came nearest, then claims that are
@@ -36,6 +39,14 @@ pub(crate) fn of_nodes(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<
         let finding = asked.origin.finding(Code::RunNotGiven, "spec.resourceClaims", message);
         vec![finding.with_hint("add the output of `kubectl get resourceslices -o yaml`")]
     };
+    // Slices that the API server refused are devices that are missing.
+    let refused = refused_slices(asked);
+    if !nodes.devices.is_empty() {
+        reasons.splice(0..0, refused);
+    }
+    // Nodes without any device are not what keeps a Pod from devices on nodes that refuse it.
+    let are_bare = reasons.iter().all(|finding| finding.code == Code::RunTooFewDevices);
+    let bare = if are_bare && !nodes.ordinary.is_empty() { std::mem::take(&mut reasons) } else { Vec::new() };
     for (name, names) in &nodes.elsewhere {
         if let Some(claim) = asked.claims.iter().find(|claim| claim.metadata.name == *name) {
             let subject = subject(names, nodes.count, "has", "have");
@@ -46,10 +57,27 @@ pub(crate) fn of_nodes(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<
     let mut plain: Vec<(&Refusal, &Vec<String>)> = nodes.ordinary.iter().collect();
     plain.arrange_by_key(|(_, names)| std::cmp::Reverse(names.len()));
     reasons.extend(plain.into_iter().map(|(refusal, names)| unsuitable(asked, refusal, names, nodes.count)));
+    reasons.extend(bare);
     if nodes.count == 0 {
         reasons.push(asked.origin.finding(Code::RunNodeUnsuitable, "", "the cluster has no nodes"));
     }
     reasons
+}
+
+/// ResourceSlices that were refused, each with why.
+fn refused_slices(asked: &Asked<'_>) -> Vec<Finding> {
+    let cluster = asked.cluster;
+    let refused = cluster.names_of_refused("ResourceSlice").filter_map(|name| {
+        let why = cluster.refused("ResourceSlice", "", name)?;
+        let finding =
+            Finding::new(Code::RunRefused, &why.path, format!("ResourceSlice `{name}` was refused: {}", why.message));
+        let finding = finding.about(ObjectRef::new("ResourceSlice", "", name));
+        Some(match &why.hint {
+            Some(hint) => finding.with_hint(hint.clone()),
+            None => finding,
+        })
+    });
+    refused.collect()
 }
 
 /// Turns a finding about a generated claim to its template.
@@ -131,7 +159,13 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             let message = match lack {
                 Lack::Absent if resource == PODS => format!("{} room for no Pods at all", has()),
                 Lack::Absent => format!("{} no `{resource}`", has()),
-                Lack::TooSmall => format!("{} less `{resource}` than the Pod asks for", has()),
+                Lack::TooSmall => {
+                    let has_of = |name: &String| asked.cluster.nodes().get(name)?.status.allocatable.get(resource);
+                    let most = nodes.iter().filter_map(has_of).max().map(ToString::to_string).unwrap_or_default();
+                    let wanted = requests(asked.pod).get(resource).map(ToString::to_string).unwrap_or_default();
+                    let at_most = if nodes.len() == 1 { "" } else { "at most " };
+                    format!("{} too little `{resource}`: {at_most}{most}, the Pod asks for {wanted}", has())
+                }
                 Lack::InUse => format!("{} too little `{resource}` left", has()),
             };
             let class = class_for(asked.cluster, resource);
@@ -144,10 +178,26 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
                 )),
                 Some(_) => finding
                     .with_hint("the node states the resource, so its device plugin serves it and not the devices"),
-                None if resource.contains('/') => finding.with_hint("a node offers it in `status.allocatable`"),
+                None if resource.contains('/') => finding.with_hint(who_serves(asked.cluster, resource)),
                 None => finding,
             }
         }
+    }
+}
+
+/// Who could serve a resource that no node offers and no class states.
+fn who_serves(cluster: &Cluster, resource: &str) -> String {
+    if let Some(name) = resource.strip_prefix(IMPLICIT_PREFIX) {
+        return match nearest_name(name, cluster.classes().keys()) {
+            Some(near) => format!("there is no DeviceClass `{name}`: did you mean `{near}`?"),
+            None => format!("create the DeviceClass `{name}`"),
+        };
+    }
+    let stated: Vec<&String> =
+        cluster.classes().values().filter_map(|class| class.spec.extended_resource_name.as_ref()).collect();
+    match nearest_name(resource, stated.into_iter()) {
+        Some(near) => format!("did you mean `{near}`, which a DeviceClass serves?"),
+        None => "a node offers it in `status.allocatable`, or a DeviceClass in `extendedResourceName`".to_owned(),
     }
 }
 

@@ -33,6 +33,11 @@ pub(crate) fn missing_template(cluster: &Cluster, namespace: &str, name: &str, k
     } else {
         is_other.then(|| format!("`{name}` is a {other}: use `{field}`"))
     };
+    // Its copy would be the template.
+    let source = cluster.refused("ClusterResourceClaimTemplate", "", name).filter(|_| !is_cluster);
+    if let Some(why) = source.filter(|_| cluster.refused(kind, namespace, name).is_none()) {
+        return was_refused("cluster-wide template", name, why);
+    }
     let what = if is_cluster { "cluster-wide claim template" } else { "claim template" };
     let space = if is_cluster { "" } else { namespace };
     missing(cluster, (Code::RunMissingTemplate, kind, what), space, name, hint)
@@ -59,16 +64,20 @@ fn missing(
     }
     let place = if namespace.is_empty() { String::new() } else { format!(" in namespace `{namespace}`") };
     let finding = Finding::new(code, "", format!("there is no {what} `{name}`{place}"));
+    finding.with_hint(other.unwrap_or_else(|| instead(cluster, (kind, short), namespace, name)))
+}
+
+/// What to do about a name that nothing has: use one that is near, or make it.
+pub(crate) fn instead(cluster: &Cluster, (kind, short): (&str, &str), namespace: &str, name: &str) -> String {
     let all: Vec<ObjectRef> = cluster.keys(kind).collect();
     let here = all.iter().filter(|key| key.namespace == namespace).map(|key| &key.name);
-    finding.with_hint(match (other, nearest(name, here), all.iter().find(|key| key.name == name)) {
-        (Some(other), ..) => other,
-        (None, Some(near), _) => format!("did you mean `{near}`?"),
-        (None, None, Some(ObjectRef { namespace: other, .. })) => {
+    match (nearest(name, here), all.iter().find(|key| key.name == name)) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, Some(ObjectRef { namespace: other, .. })) => {
             format!("there is one in namespace `{other}`, but a Pod can only use {short}s of its own namespace")
         }
-        (None, None, None) => format!("create the {kind}"),
-    })
+        (None, None) => format!("create the {kind}"),
+    }
 }
 
 /// Something that the API server refused.

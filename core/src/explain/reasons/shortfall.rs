@@ -47,7 +47,7 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<F
     let reason = |((stage, claim, request), refusals): ((Stage, String, String), Vec<&NodeRefusal>)| {
         let position = nodes.claims.iter().position(|known| *known == claim);
         let name = position.and_then(|position| own.get(position)).unwrap_or(&claim);
-        let finding = describe(stage, (&claim, name), &request, &refusals);
+        let finding = describe(stage, (&claim, name), &request, &refusals, asked.cluster.slices().is_empty());
         match asked.claims.iter().find(|known| known.metadata.name == *name) {
             Some(known) => about_claim(asked.cluster, known, located(known, &request, finding)),
             None => finding.about(asked.origin.object.clone()),
@@ -101,7 +101,13 @@ fn hidden(funnel: &RequestFunnel) -> u64 {
 }
 
 /// The claim by the name under which it was asked about, and by its own.
-fn describe(stage: Stage, (known, claim): (&str, &str), request: &str, refusals: &[&NodeRefusal]) -> Finding {
+fn describe(
+    stage: Stage,
+    (known, claim): (&str, &str),
+    request: &str,
+    refusals: &[&NodeRefusal],
+    has_no_slice: bool,
+) -> Finding {
     let nodes: Vec<String> = refusals.iter().map(|refusal| refusal.node.clone()).collect();
     let place = if nodes.len() == 1 { list(nodes.iter()) } else { format!("{} nodes", nodes.len()) };
     if stage == Stage::Together {
@@ -133,9 +139,11 @@ fn describe(stage: Stage, (known, claim): (&str, &str), request: &str, refusals:
         }
     };
     let (code, hint) = match stage {
-        Stage::Access => {
-            (Code::RunTooFewDevices, "check that slices of the driver are given and their pools are complete")
-        }
+        Stage::Access if has_no_slice => (Code::RunTooFewDevices, "add the ResourceSlices of the driver"),
+        Stage::Access => (
+            Code::RunTooFewDevices,
+            "devices of other nodes, and of slices that are out of use, do not count: `explain` names them",
+        ),
         Stage::Matching => {
             (Code::RunTooFewMatching, "compare class and selectors with the devices' attributes and capacity")
         }

@@ -189,6 +189,13 @@ impl Topology {
         placed.held.into_iter().for_each(|number| self.held.let_go(number));
     }
 
+    /// Whether a Pod asks something, or placed Pods keep it away from somewhere.
+    pub(super) fn concerns(&self, (pod, own): (&Pod, &Pod)) -> bool {
+        let subject = (pod.metadata.namespace.as_str(), &pod.metadata.labels);
+        let held = self.held.about(&self.namespaces, subject, |pull| pull == Pull::Away);
+        !held.is_empty() || !Asks::of(pod, own).is_nothing()
+    }
+
     /// What a Pod asks; `None` where it asks nothing and no placed Pod keeps it away from anywhere.
     pub(super) fn wanted(&mut self, (pod, own): (&Pod, &Pod)) -> Option<Wanted> {
         self.uses = self.uses.saturating_add(1);
