@@ -28,6 +28,10 @@ enum Kind {
     Container,
     /// Whatever makes Pods or groups.
     Workload,
+    /// Keys of labels.
+    Label,
+    /// Values of labels.
+    Value,
 }
 
 impl Kind {
@@ -51,6 +55,9 @@ impl Kind {
 /// Labels that decisions look at, whatever object has them.
 const LABEL_PREFIXES: [&str; 2] = ["resource.kubernetes.io/", "resource.k8s.io/"];
 
+/// The label of a namespace that has its name.
+const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
+
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// Renames everything in a snapshot's objects.
@@ -72,24 +79,9 @@ pub(crate) fn anonymize(objects: &mut [Value]) {
         }
     };
     objects.iter_mut().for_each(|object| visit_object(object, &mut rename));
-    objects.iter_mut().for_each(complete);
 }
 
 type Visitor<'v> = dyn FnMut(Kind, &mut String) + 'v;
-
-/// Gives workloads a selector of their own: the labels that it selected by are gone.
-fn complete(object: &mut Value) {
-    let name = object.pointer("/metadata/name").cloned().unwrap_or_default();
-    let app = json!({ "app": name });
-    if object.pointer("/spec/selector").is_some_and(Value::is_object)
-        && let Some(metadata) = object.pointer_mut("/spec/template/metadata").and_then(Value::as_object_mut)
-    {
-        metadata.insert("labels".to_owned(), app.clone());
-        if let Some(selector) = object.pointer_mut("/spec/selector") {
-            *selector = json!({ "matchLabels": app });
-        }
-    }
-}
 
 fn visit_object(object: &mut Value, visit: &mut Visitor<'_>) {
     let kind = text(object, "kind").to_owned();
@@ -115,11 +107,56 @@ fn visit_metadata(metadata: &mut Map<String, Value>, kind: Option<Kind>, is_node
             visit_text(owner.get_mut("name"), kind, visit);
         }
     }
-    if let Some(labels) = metadata.get_mut("labels").and_then(Value::as_object_mut) {
-        if !is_node {
-            labels.retain(|name, _| LABEL_PREFIXES.iter().any(|prefix| name.starts_with(prefix)));
+    match metadata.get_mut("labels").and_then(Value::as_object_mut) {
+        Some(labels) if is_node => visit_text(labels.get_mut(HOSTNAME), Kind::Place, visit),
+        Some(labels) => visit_labels(labels, visit),
+        None => {}
+    }
+}
+
+/// Labels of what is no node, or what a selector says of them.
+fn visit_labels(labels: &mut Map<String, Value>, visit: &mut Visitor<'_>) {
+    let visited = std::mem::take(labels).into_iter().map(|(mut key, mut value)| {
+        if let Some(kind) = kind_of_values(&key) {
+            visit_text(Some(&mut value), kind, visit);
         }
-        visit_text(labels.get_mut(HOSTNAME), Kind::Place, visit);
+        visit_key(&mut key, visit);
+        (key, value)
+    });
+    *labels = visited.collect();
+}
+
+/// What the values of a label are called; none where decisions look at them.
+fn kind_of_values(key: &str) -> Option<Kind> {
+    match key {
+        NAMESPACE_NAME => Some(Kind::Namespace),
+        _ if LABEL_PREFIXES.iter().any(|prefix| key.starts_with(prefix)) => None,
+        _ => Some(Kind::Value),
+    }
+}
+
+fn visit_key(key: &mut String, visit: &mut Visitor<'_>) {
+    if kind_of_values(key) == Some(Kind::Value) {
+        visit(Kind::Label, key);
+    }
+}
+
+/// A selector of labels: `matchLabels` and `matchExpressions`, or labels as they are.
+fn visit_selector(selector: &mut Map<String, Value>, visit: &mut Visitor<'_>) {
+    let is_plain = !selector.contains_key("matchLabels") && !selector.contains_key("matchExpressions");
+    if is_plain {
+        return visit_labels(selector, visit);
+    }
+    if let Some(labels) = selector.get_mut("matchLabels").and_then(Value::as_object_mut) {
+        visit_labels(labels, visit);
+    }
+    for requirement in items(selector.get_mut("matchExpressions")) {
+        if let Some(kind) = kind_of_values(text(requirement, "key")) {
+            items(requirement.get_mut("values")).for_each(|value| visit_text(Some(value), kind, visit));
+        }
+        if let Some(Value::String(key)) = requirement.get_mut("key") {
+            visit_key(key, visit);
+        }
     }
 }
 
@@ -161,6 +198,19 @@ fn visit_field(name: &str, field: &mut Value, visit: &mut Visitor<'_>) {
         "pool" if field.is_string() => visit_text(Some(field), Kind::Place, visit),
         "pool" => visit_text(field.get_mut("name"), Kind::Place, visit),
         "workloadRef" => visit_text(field.get_mut("name"), Kind::Workload, visit),
+        "labelSelector" | "namespaceSelector" | "selector" => {
+            if let Some(selector) = field.as_object_mut() {
+                visit_selector(selector, visit);
+            }
+        }
+        "matchLabelKeys" | "mismatchLabelKeys" => {
+            for key in items(Some(field)) {
+                if let Value::String(key) = key {
+                    visit_key(key, visit);
+                }
+            }
+        }
+        "namespaces" => items(Some(field)).for_each(|name| visit_text(Some(name), Kind::Namespace, visit)),
         "nodeSelector" => visit_text(field.get_mut(HOSTNAME), Kind::Place, visit),
         "targets" => {
             for target in items(Some(field)) {
