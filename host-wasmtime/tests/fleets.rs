@@ -202,6 +202,16 @@ fn a_killed_batch_goes_on_where_it_was() {
         &["batch", &other, "--native", "--shard", "1/2", "--output", &output, "--resume"],
         "it is the output of something else",
     );
+    // Other questions, or another cluster under the same id: the answer that is there is another than the batch gives now.
+    refused(
+        &["batch", &lines, "--native", "--shard", "1/2", "--output", &output, "--resume", "--ask", "usage"],
+        "the last answer of the output is another",
+    );
+    let changed = folder.write("changed.ndjson", fleet(9).replace("\"cpu\":\"2\"", "\"cpu\":\"0\""));
+    refused(
+        &["batch", &changed, "--native", "--shard", "1/2", "--output", &output, "--resume"],
+        "the last answer of the output is another",
+    );
     let short = folder.write("short.ndjson", fleet(4));
     refused(&["batch", &short, "--native", "--shard", "1/2", "--output", &output, "--resume"], "the batch has 2 lines");
 }
@@ -237,8 +247,75 @@ fn a_folder_is_a_fleet() {
         finding["file"].as_str().unwrap().ends_with("d.yaml") && finding["line"].as_u64().unwrap() > 1,
         "{finding}"
     );
+    // The output may lie in the fleet: it is no cluster.
+    let (fleet, output) = (folder.path("fleet"), folder.path("fleet/answers.ndjson"));
+    let asked = ["batch", &fleet, "--native", "--ask", "run", "--output", &output];
+    assert_eq!(said(&asked, "").2, 1);
+    assert_eq!(said(&[&asked[..], &["--resume"]].concat(), "").2, 1);
+    assert!(folder.read("fleet/answers.ndjson") == stdout);
+
     let empty = Folder::new("empty");
     assert_eq!(said(&["batch", empty.0.to_str().unwrap()], "").2, 2);
+}
+
+#[test]
+fn a_cluster_of_which_nothing_can_be_read_has_no_answer() {
+    let folder = Folder::new("unreadable");
+    folder.write("fleet/cut.yaml", "a: [");
+    folder.write("fleet/empty.yaml", "");
+    folder.write("fleet/wide.yaml", "kind: Pod\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    let (stdout, _, code) = said(&["batch", &folder.path("fleet"), "--native"], "");
+    assert_eq!(code, 1);
+    for answer in answers(&stdout) {
+        assert_eq!((&answer["status"], &answer["findings"][0]["code"]), (&json!("failed"), &json!("batch/unreadable")));
+    }
+}
+
+#[test]
+fn lists_and_kube_schedulers_configuration_are_heeded() {
+    let line = json!({ "kind": "List", "id": "l", "items": cluster(1)["objects"], "ask": "usage" }).to_string();
+    let (stdout, _, _) = said(&["batch", "-", "--native"], &line);
+    assert_eq!(answers(&stdout)[0]["answers"][0]["ask"]["kind"], "usage", "{stdout}");
+
+    let folder = Folder::new("configured");
+    let packing = json!({
+        "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [{
+            "schedulerName": "default-scheduler", "pluginConfig": [{ "name": "NodeResourcesFit", "args": {
+                "scoringStrategy": { "type": "MostAllocated", "resources": [{ "name": "cpu", "weight": 1 }] },
+            } }],
+        }],
+    });
+    let packing = folder.write("config.json", packing.to_string());
+    let node = |name: &str| json!({ "name": name, "cpu_milli": 8000, "memory_mib": 8192 }).to_string();
+    let nodes = folder.write("nodes.ndjson", [node("a"), node("b")].join("\n"));
+    let pods = "name,arrival,duration,cpu_milli,memory_mib\nx,0,,2000,100\ny,1,,2000,100\n";
+    let pods = folder.write("pods.csv", pods);
+    let places = |more: &[&str]| {
+        let trace = ["replay-trace", "--nodes", &nodes, "--pods", &pods, "--native", "-o", "json"];
+        let played: Value = serde_json::from_str(&said(&[&trace, more].concat(), "").0).unwrap();
+        [0, 1].map(|pod| played["pods"][pod]["node"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(places(&[]), ["a", "a"]);
+    assert_eq!(places(&["--placement", "scores"]), ["a", "b"]);
+    assert_eq!(places(&["--scheduler-config", &packing]), ["a", "a"]);
+
+    let object = |name: &str, cpu: &str| {
+        json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name }, "spec": { "containers": [
+            { "name": "main", "image": "x", "resources": { "requests": { "cpu": cpu } } },
+        ] } })
+    };
+    let node = |name: &str| {
+        let allocatable = json!({ "cpu": "8", "memory": "8Gi", "pods": "110" });
+        json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name }, "status": { "allocatable": allocatable } })
+    };
+    let line = json!({ "objects": [node("a"), node("b"), object("x", "2"), object("y", "2")] }).to_string();
+    let placed = |more: &[&str]| {
+        let (stdout, _, _) = said(&[&["batch", "-", "--native"], more].concat(), &line);
+        let pods = answers(&stdout)[0]["answers"][0]["answer"]["pods"].clone();
+        [0, 1].map(|pod| pods[pod]["node"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(placed(&["--placement", "scores"]), ["a", "b"]);
+    assert_eq!(placed(&["--scheduler-config", &packing]), ["a", "a"]);
 }
 
 #[cfg(unix)]
@@ -323,6 +400,27 @@ fn a_trace_is_played_to_its_end() {
     assert_eq!((&last["running"], &last["waiting"], &last["gpuMilliUsed"]), (&json!(0), &json!(0), &json!(0)));
     assert!(samples.iter().all(|sample| sample["gpuMilliUsed"].as_u64() <= summary["gpuMilli"].as_u64()));
     assert!(samples.iter().any(|sample| sample["gpuMilliUsed"].as_u64() > Some(0)));
+
+    // Times may count from anywhere: those of a trace begin with its first Pod.
+    let later = folder.read("pods.csv").replacen("\n", "\r", 1);
+    let (head, rows) = later.split_once('\r').unwrap();
+    let columns: Vec<&str> = head.split(',').collect();
+    let times = ["arrival", "creation_time", "scheduled_time", "deletion_time"];
+    let shift = |row: &str| {
+        let cells =
+            row.split(',').zip(&columns).map(|(cell, column)| match (times.contains(column), cell.parse::<f64>()) {
+                (true, Ok(time)) => (time + 1e6).to_string(),
+                _ => cell.to_owned(),
+            });
+        cells.collect::<Vec<_>>().join(",")
+    };
+    let shifted: Vec<String> = rows.lines().map(shift).collect();
+    let shifted = folder.write("later.csv", format!("{head}\n{}\n", shifted.join("\n")));
+    let (stdout, _, _) = said(&["replay-trace", "--nodes", &nodes, "--pods", &shifted, "--native", "-o", "json"], "");
+    assert_eq!(&serde_json::from_str::<Value>(&stdout).unwrap()["summary"], summary);
+    let misspelt = folder.write("misspelt.csv", folder.read("pods.csv").replacen("gpu", "gpuz", 1));
+    let (_, stderr, code) = said(&["replay-trace", "--nodes", &nodes, "--pods", &misspelt, "--native"], "");
+    assert!(code == 1 && stderr.contains("is not read; columns are"), "{stderr}");
 
     let (table, _, _) = play(&[]);
     assert!(table.starts_with("80 of 80 Pods got a node in ") && table.contains("FRAGMENTED"), "{table}");

@@ -18,5 +18,6 @@ mod leading;
 mod mcp;
 mod names;
 mod realworld;
+mod refused;
 mod runner;
 mod traces;

@@ -42,6 +42,8 @@ struct Line {
 struct Defaults {
     settings: Option<Value>,
     ask: Option<Value>,
+    /// What is in every cluster: the configuration of kube-scheduler.
+    objects: Vec<Value>,
 }
 
 /// An answered line.
@@ -60,7 +62,8 @@ struct Written {
     findings: Option<Value>,
 }
 
-/// Answers one line, whatever stands in it. `index` is its position in the whole batch, from zero; `defaults` is `{"settings", "ask"}`.
+/// Answers one line, whatever stands in it. `index` is its position in the whole batch, from zero; `defaults` is
+/// `{"settings", "ask", "objects"}`; its objects are in every cluster.
 ///
 /// A line is a cluster with questions: `{"format": "apportion/batch/v1", "id", "settings", "objects": [..], "ask"}`, of which only
 /// `objects` must be there; or a snapshot with or without an `id`; or a list of the API with `items`. A question is a word (`"explain"`),
@@ -119,8 +122,10 @@ fn answered(value: Value, index: u64, defaults: &str) -> Result<Value, Vec<Findi
     let Some(objects) = line.objects else { return Err(bad("objects", "the line has no list `objects`")) };
 
     let mut engine = Engine::new(profile, limits);
-    let texts = texts(&objects);
-    let found = engine.submit(texts.iter().map(String::as_str));
+    let mut texts = texts(&objects);
+    texts.extend(defaults.objects.iter().map(ToString::to_string));
+    let mut found = engine.submit(texts.iter().map(String::as_str));
+    found.truncate(objects.len());
     let input = input(&objects, found, line.findings);
     let answers: Vec<Value> = match questions {
         Value::Array(questions) => questions.into_iter().map(|one| put(&engine, &objects, one)).collect(),
@@ -139,7 +144,8 @@ fn line(mut value: Value) -> Result<Line, Vec<Finding>> {
     // As `kubectl get -o json` writes it.
     if let Some(Value::Array(objects)) = fields.remove("items") {
         let id = fields.remove("id").unwrap_or_default();
-        return Ok(Line { format: None, id, settings: None, objects: Some(objects), ask: None, findings: Vec::new() });
+        let (settings, ask) = (fields.remove("settings"), fields.remove("ask"));
+        return Ok(Line { format: None, id, settings, objects: Some(objects), ask, findings: Vec::new() });
     }
     let line: Line = super::read(value, "")?;
     choice("format", line.format.as_deref(), [(FORMAT, ()), (SNAPSHOT_FORMAT, ())])?;

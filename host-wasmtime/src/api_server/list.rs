@@ -5,7 +5,7 @@ use apportion_core::finding::{Code, Finding, Severity};
 use kube::api::{Api, ListParams};
 use kube::core::ApiResource;
 use kube::{Client, Error};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::raw::Raw;
 use super::resources::Resource;
@@ -30,12 +30,26 @@ pub(crate) async fn list(client: &Client, resources: &[Resource], done: impl Fn(
     let mut listed = Listed::default();
     for resource in resources {
         match of_kind(client, resource).await? {
+            Answer::Objects(objects) if objects.is_empty() => listed.objects.push(nothing_of(resource)),
             Answer::Objects(mut objects) => listed.objects.append(&mut objects),
-            Answer::Without(finding) => listed.findings.push(finding),
+            Answer::Without(finding) => {
+                // What is not served does not exist; what may not be read is not known.
+                if finding.code == Code::ClusterMissingApi {
+                    listed.objects.push(nothing_of(resource));
+                }
+                listed.findings.push(finding);
+            }
         }
         done();
     }
     Ok(listed)
+}
+
+/// That there is no object of a kind: other than in a dump, in which the kind may be missing.
+fn nothing_of(resource: &Resource) -> Value {
+    let version = resource.versions.first().copied().unwrap_or_default();
+    let ApiResource { api_version, kind, .. } = resource.of_version(version);
+    json!({ "apiVersion": api_version, "kind": format!("{kind}List"), "items": [] })
 }
 
 enum Answer {

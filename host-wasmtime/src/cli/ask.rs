@@ -9,7 +9,7 @@ use apportion_core::allocate::Limits;
 use apportion_core::api::scheduler_configuration;
 use apportion_core::ask::Inquiry;
 use apportion_core::decision::Time;
-use apportion_core::finding::Finding;
+use apportion_core::finding::{Finding, Severity};
 use apportion_core::profile::{Mode, Profile, Release, Version};
 use apportion_core::wire;
 use serde::de::DeserializeOwned;
@@ -93,6 +93,35 @@ pub(crate) fn cluster<'a>(
     Ok(Asked { door, input, taken, look, kubernetes: machine::kubernetes_in_mode(engine) })
 }
 
+/// The file for kube-scheduler, where one is named.
+fn configuration(engine: &EngineArguments, live: &ClusterArguments) -> Result<Option<Input>> {
+    let Some(path) = &engine.scheduler_config else { return Ok(None) };
+    let configuration = load(std::slice::from_ref(path), live.network())?;
+    let is_one = |document: &Document| document.written_reference().kind == scheduler_configuration::KIND;
+    if configuration.problems.is_empty() && !configuration.documents.iter().any(is_one) {
+        bail!("`{path}` holds no {}", scheduler_configuration::KIND);
+    }
+    Ok(Some(configuration))
+}
+
+/// The objects of the file for kube-scheduler, for commands whose clusters are not read from manifests.
+///
+/// # Errors
+///
+/// Where it cannot be read, or has errors.
+pub(crate) fn scheduler_configuration(engine: &EngineArguments) -> Result<Vec<Value>> {
+    let Some(configuration) = configuration(engine, &ClusterArguments::default())? else { return Ok(Vec::new()) };
+    if let Some(problem) = configuration.problems.first() {
+        bail!("the configuration of kube-scheduler cannot be read: {}", problem.message);
+    }
+    let limits = Limits { max_steps: engine.max_steps };
+    let found = Native::new(profile_of(engine)?, limits).submit(&configuration.texts)?;
+    match found.into_iter().flatten().find(|finding| finding.severity == Severity::Error) {
+        Some(error) => bail!("the configuration of kube-scheduler is refused: {}: {}", error.path, error.message),
+        None => Ok(configuration.objects().collect()),
+    }
+}
+
 /// All that `-f` and `--from-cluster` name, with the namespace of manifests that name none, and the configuration of kube-scheduler.
 ///
 /// # Errors
@@ -106,12 +135,7 @@ pub(crate) fn read(
 ) -> Result<Input> {
     let mut input = gather(files, live, &READ)?;
     input.put_into(namespace.name());
-    if let Some(path) = &engine.scheduler_config {
-        let configuration = load(std::slice::from_ref(path), live.network())?;
-        let is_one = |document: &Document| document.written_reference().kind == scheduler_configuration::KIND;
-        if configuration.problems.is_empty() && !configuration.documents.iter().any(is_one) {
-            bail!("`{path}` holds no {}", scheduler_configuration::KIND);
-        }
+    if let Some(configuration) = configuration(engine, live)? {
         input.add(configuration);
     }
     Ok(input)
@@ -180,10 +204,17 @@ impl Asked<'_, Box<dyn Door>> {
     /// Adds what is not looked at and matters to the answer.
     pub(crate) fn with_remarks(&mut self, mut shown: Shown) -> Result<Shown> {
         let findings: Vec<Finding> = serde_json::from_value(self.inquire_once(&Inquiry::Unmodelled)?)?;
-        shown.stderr.extend(findings.iter().map(|finding| {
+        for finding in &findings {
             let hint = finding.hint.iter().map(|hint| format!("; {hint}")).collect::<String>();
-            format!("note: {}\n", clean(&format!("{}{hint}", finding.message)))
-        }));
+            let (kind, object) = match (&finding.object, finding.severity) {
+                (Some(object), Severity::Error) => ("error", format!("{object}: ")),
+                _ => ("note", String::new()),
+            };
+            shown.stderr.push_str(&clean(&format!("{kind}: {object}{}{hint}\n", finding.message)));
+            if finding.severity == Severity::Error {
+                shown.verdict = Verdict::No;
+            }
+        }
         Ok(shown)
     }
 }

@@ -205,6 +205,10 @@ impl Input {
             ..Taken::default()
         };
         for (index, (document, findings)) in self.documents.iter().zip(findings).enumerate() {
+            if document.reference().kind.ends_with("List") {
+                // One without objects; the others were read as their objects.
+                continue;
+            }
             if findings.iter().any(|finding| finding.severity == Severity::Error) {
                 taken.refused = taken.refused.saturating_add(1);
             } else if findings.iter().any(|finding| finding.code == Code::ReadUnknownKind) {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::cli::arguments::{EngineArguments, InputArguments, NamespaceArguments, ViewArguments};
 use crate::cli::ask;
-use crate::cli::input::{Input, Places, Taken};
+use crate::cli::input::{Document, Input, Places, Taken};
 use crate::cli::listed::section;
 use crate::cli::note::Note;
 use crate::cli::pen::{Ink, Pen};
@@ -56,10 +56,24 @@ pub(super) fn allocate(arguments: &AllocateArguments) -> Result<Shown> {
     let names = arguments.claims.iter().map(|name| arguments.namespace.named("ResourceClaim", name));
     let claims = names.map(|named| claim(&asked.input, &asked.taken, &named)).collect();
     let question = Question { claims: asked.or_input(claims)?, nodes: arguments.nodes.clone(), ..Question::default() };
+    asked.or_input(known_nodes(&asked.input, &question.nodes))?;
     let answer = asked.door.allocate(&question)?;
     let table = |pen| show(&answer, &question, &asked.input, &asked.taken, pen, view.look.verbose);
     let is_allocated = matches!(answer.outcome, Outcome::Allocated { .. });
     Ok(asked.show(view.output, "Allocation", || json!({ "answer": answer.to_json() }), table, is_allocated))
+}
+
+/// Nodes that the user named, where Nodes are given at all; what slices and Pods say of nodes is not looked at here.
+fn known_nodes(input: &Input, wanted: &[String]) -> Result<()> {
+    let objects = input.documents.iter().map(Document::reference);
+    let known: Vec<String> = objects.filter(|object| object.kind == "Node").map(|object| object.name).collect();
+    match wanted.iter().find(|name| !known.is_empty() && !known.contains(name)) {
+        Some(name) => {
+            let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            bail!("there is no Node `{name}`; there are {}", known.join(", "))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The claim that the user named.

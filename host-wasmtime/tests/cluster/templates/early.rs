@@ -28,7 +28,6 @@ fn selections() -> Vec<Value> {
     vec![
         labels(json!({ "matchLabels": { "team": "ml" } })),
         json!([]),
-        labels(json!({})),
         json!([{ "names": ["*"], "excludeNames": ["plain"] }]),
         json!([{ "names": ["plain", "kube-x"] }]),
         expression("In", json!(["web", "ml"])),

@@ -91,8 +91,9 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// What `paths` name. Nothing is read yet.
-    pub(super) fn open(paths: &[String], max: usize, shard: Shard) -> Result<Self> {
+    /// What `paths` name, without the output. Nothing is read yet.
+    pub(super) fn open(paths: &[String], output: Option<&Path>, max: usize, shard: Shard) -> Result<Self> {
+        let output = output.and_then(|path| path.canonicalize().ok());
         let mut origins = VecDeque::new();
         for name in paths {
             let path = Path::new(name);
@@ -102,7 +103,7 @@ impl Lines {
             }
             let metadata = fs::metadata(path).with_context(|| format!("`{name}` cannot be read"))?;
             match metadata.is_dir() {
-                true => fleet(path, &mut origins)?,
+                true => fleet(path, output.as_deref(), &mut origins)?,
                 // What a shell hands over as a path, such as `<(jq ...)`, is read as standard input is.
                 false => origins.push_back(origin(path, is_lines(path) || !metadata.is_file())),
             }
@@ -110,9 +111,9 @@ impl Lines {
         Ok(Self { origins, open: None, max, shard, next: 0 })
     }
 
-    /// The lines behind those that are answered already.
-    pub(super) fn after(mut self, before: &Tally) -> Result<Self> {
-        let Some(last) = before.lines.checked_sub(1) else { return Ok(self) };
+    /// The lines behind those that are answered already, and the last one that is.
+    pub(super) fn after(mut self, before: &Tally) -> Result<(Self, Option<(u64, Line)>)> {
+        let Some(last) = before.lines.checked_sub(1) else { return Ok((self, None)) };
         for place in 0..=last {
             let Some((index, line)) = self.step(place == last)? else {
                 bail!(
@@ -126,8 +127,11 @@ impl Lines {
                     "line {index} of the batch has the id {id}, in the output it has {last}: it is the output of something else"
                 );
             }
+            if place == last {
+                return Ok((self, Some((index, line))));
+            }
         }
-        Ok(self)
+        Ok((self, None))
     }
 
     /// The next line of the shard; its text only if it is wanted.
@@ -249,8 +253,8 @@ fn origin(path: &Path, is_lines: bool) -> Origin {
     }
 }
 
-/// What a folder holds, by name: each manifest and each folder with manifests is a cluster. What is hidden is none.
-fn fleet(folder: &Path, origins: &mut VecDeque<Origin>) -> Result<()> {
+/// What a folder holds, by name: each manifest and each folder with manifests is a cluster. What is hidden is none, nor is the output.
+fn fleet(folder: &Path, output: Option<&Path>, origins: &mut VecDeque<Origin>) -> Result<()> {
     let unreadable = || format!("folder `{}` cannot be read", folder.display());
     let before = origins.len();
     let mut entries = Vec::new();
@@ -265,7 +269,8 @@ fn fleet(folder: &Path, origins: &mut VecDeque<Origin>) -> Result<()> {
             true => files::manifests(&path).map_or(true, |files| !files.is_empty()),
             false => files::is_manifest(&path) || is_lines(&path),
         };
-        if is_cluster && !is_hidden {
+        let is_output = output.is_some_and(|output| path.canonicalize().is_ok_and(|path| path == output));
+        if is_cluster && !is_hidden && !is_output {
             origins.push_back(origin(&path, path.is_file() && is_lines(&path)));
         }
     }
@@ -309,6 +314,11 @@ fn cluster(id: &str, path: &Path) -> Result<String> {
             return Ok(only.to_string());
         }
         objects.append(&mut taken);
+    }
+    if objects.is_empty() {
+        let said = |finding: &Value| finding.get("message").and_then(Value::as_str).map(str::to_owned);
+        let because = findings.iter().find_map(said).map(|message| format!(": {message}")).unwrap_or_default();
+        bail!("no object can be read from `{}`{because}", path.display());
     }
     Ok(json!({ "id": id, "objects": objects, "findings": findings }).to_string())
 }
@@ -371,7 +381,7 @@ mod tests {
             (tally.lines, tally.last) = (lines, last);
             tally
         };
-        assert_eq!(ids(open(1).after(&before(1, json!(1))).unwrap()), [(3, json!(3))]);
+        assert_eq!(ids(open(1).after(&before(1, json!(1))).unwrap().0), [(3, json!(3))]);
         let wrong = |before: Tally| open(1).after(&before).err().unwrap().to_string();
         assert!(wrong(before(1, json!("y"))).contains("line 1 of the batch has the id 1"));
         assert!(wrong(before(3, json!(1))).contains("the batch has 2 lines"));

@@ -106,14 +106,23 @@ pub(super) fn batch(arguments: &BatchArguments) -> Result<Shown> {
         Some(path) => Output::file(path, arguments.resume, arguments.shard)?,
         None => Output::stdout(),
     };
-    let lines = Lines::open(&arguments.paths, max_line, arguments.shard)?;
+    let lines = Lines::open(&arguments.paths, arguments.output.as_deref(), max_line, arguments.shard)?;
     let make = answerer(arguments)?;
+    let (lines, last) = lines.after(output.before())?;
+    if let Some((index, line)) = last
+        && make().answer(index, line) != output.before().last_answer
+    {
+        bail!(
+            "the last answer of the output is another than the batch gives to line {index}: the questions, the settings, the line or the program \
+             have changed"
+        );
+    }
     let jobs = arguments.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     // As many lines wait as are worked on, unless they are large.
     let window = Window { jobs, lines: jobs.saturating_mul(2), bytes: max_line.saturating_mul(2) };
     let mut tally = output.before().clone();
     let resumed = tally.lines;
-    let done = pool::answer(lines.after(output.before())?, window, make, &mut |answer| {
+    let done = pool::answer(lines, window, make, &mut |answer| {
         tally.add(answer)?;
         Ok(output.write(answer)?)
     });
@@ -132,7 +141,8 @@ fn answerer(arguments: &BatchArguments) -> Result<impl Fn() -> Answerer + Send +
     ask::profile(kubernetes, (*mode).into())?;
     let mut settings = machine::kubernetes_in_mode(&arguments.engine);
     settings.insert("maxSteps".to_owned(), json!(max_steps));
-    let defaults = json!({ "settings": settings, "ask": arguments.ask });
+    let configuration = ask::scheduler_configuration(&arguments.engine)?;
+    let defaults = json!({ "settings": settings, "ask": arguments.ask, "objects": configuration });
     let limits = HostLimits { memory: mebibytes(usize::try_from(arguments.max_memory)?), ..HostLimits::default() };
     let runner = if kubernetes.native { None } else { Some(kubernetes.runner()?) };
     Ok(move || match &runner {

@@ -19,7 +19,7 @@ pub(super) enum Answerer {
 }
 
 impl Answerer {
-    fn answer(&mut self, index: u64, line: Line) -> String {
+    pub(super) fn answer(&mut self, index: u64, line: Line) -> String {
         match (line.text(), self) {
             (Ok(text), Self::Component(batch)) => batch.answer(&text, index),
             (Ok(text), Self::Native(defaults)) => wire::batch::answer(&text, index, defaults).to_string(),

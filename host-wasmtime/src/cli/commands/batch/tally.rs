@@ -16,6 +16,8 @@ pub(super) struct Tally {
     pub(super) lines: u64,
     /// The `id` of the last one.
     pub(super) last: Value,
+    /// The last one as it is written.
+    pub(super) last_answer: String,
     /// Lines without an answer, by the code of the first finding.
     failed: BTreeMap<String, u64>,
     /// Objects that were left out.
@@ -61,6 +63,7 @@ impl Tally {
             serde_json::from_str(answer).context("the line is no answer of a batch")?;
         self.lines = self.lines.saturating_add(1);
         self.last = id;
+        answer.trim_end().clone_into(&mut self.last_answer);
         self.refused = self.refused.saturating_add(input.map_or(0, |input| input.refused));
         if status != "answered" {
             let first = findings.first().or_else(|| answers.iter().find_map(|one| one.findings.first()));

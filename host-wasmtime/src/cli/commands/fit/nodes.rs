@@ -159,6 +159,9 @@ fn one(shape: &ShapeNeeded, pods: u64, up_to: u64, pen: Pen) -> Vec<String> {
     let proven = match (at_most, at_best) {
         (Some(0), _) => None,
         (Some(most), None) if most == at_least => Some("Fewer are not enough. This is proven.".to_owned()),
+        (Some(most), None) if *at_least == 0 => {
+            Some(format!("{most} are enough; whether fewer are depends on how the Pods are packed."))
+        }
         (Some(most), None) => Some(format!(
             "{most} are enough; fewer than {at_least} are not. In between it depends on how the Pods are packed."
         )),

@@ -53,15 +53,17 @@ pub(crate) struct ReplayTraceArguments {
 
 pub(super) fn replay_trace(arguments: &ReplayTraceArguments) -> Result<Shown> {
     let ReplayTraceArguments { nodes, pods, engine, output, look } = arguments;
-    let profile = ask::profile(&engine.kubernetes, engine.mode.into())?;
+    let profile = ask::profile_of(engine)?;
+    let configuration = ask::scheduler_configuration(engine)?;
     let limits = Limits { max_steps: engine.max_steps };
     let trace = Trace::read(nodes, pods)?;
     let start = Simulation::start_of(std::iter::empty::<&Value>());
     let played = match engine.kubernetes.native {
-        true => play::play(Simulation::new(profile, limits, start), &trace)?,
+        true => play::play(Simulation::new(profile, limits, start), &trace, &configuration)?,
         false => play::play(
             engine.kubernetes.runner()?.play(&profile, limits, HostLimits::default(), Some(start), &[])?,
             &trace,
+            &configuration,
         )?,
     };
     let summary = Summary::new(&trace, &played);

@@ -62,12 +62,12 @@ pub(super) struct Played {
     pub(super) is_restless: bool,
 }
 
-/// Plays a trace to its end.
-pub(super) fn play<P: Plays>(plays: P, trace: &Trace) -> Result<Played>
+/// Plays a trace to its end, with some more objects from the start.
+pub(super) fn play<P: Plays>(plays: P, trace: &Trace, objects: &[Value]) -> Result<Played>
 where
     P::Error: std::error::Error + Send + Sync + 'static,
 {
-    let mut player = Player::new(plays, trace)?;
+    let mut player = Player::new(plays, trace, objects)?;
     let progress = Progress::new(trace.pods.len(), "Pods");
     let stride = trace.pods.len().saturating_mul(2).checked_div(SAMPLES).unwrap_or_default().max(1);
     let (mut coming, mut events) = (trace.pods.iter().enumerate().peekable(), 0_usize);
@@ -130,8 +130,9 @@ impl<'t, P: Plays> Player<'t, P>
 where
     P::Error: std::error::Error + Send + Sync + 'static,
 {
-    fn new(mut plays: P, trace: &'t Trace) -> Result<Self> {
-        let objects = objects::cluster(&trace.nodes);
+    fn new(mut plays: P, trace: &'t Trace, others: &[Value]) -> Result<Self> {
+        let mut objects = objects::cluster(&trace.nodes);
+        objects.extend(others.iter().map(ToString::to_string));
         let found = plays.submit(&objects)?.into_iter().flatten();
         let errors = found.filter(|finding| finding.severity == Severity::Error);
         let problems = errors.map(|error| {

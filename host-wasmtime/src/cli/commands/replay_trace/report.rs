@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::play::{Played, Sample};
-use super::trace::Trace;
+use super::play::{Fate, Played, Sample};
+use super::trace::{Pod, Trace};
 use crate::cli::commands::run::clock;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::text::{self, clean, count, row, table};
@@ -48,7 +48,12 @@ impl Summary {
         let sum: u64 = waits.iter().copied().fold(0, u64::saturating_add);
         let mean = sum.checked_div(u64::try_from(waits.len()).unwrap_or(u64::MAX)).unwrap_or_default();
         let waiting = Waiting { mean, median: at(50), p95: at(95), p99: at(99), longest: at(100) };
-        let whole = u128::from(played.total).saturating_mul(u128::from(played.end_millis));
+        let ended = |(pod, fate): (&Pod, &Fate)| fate.placed.map(|at| at.saturating_add(pod.duration.unwrap_or(0)));
+        let last =
+            trace.pods.iter().zip(&played.fates).filter_map(ended).chain(trace.pods.last().map(|pod| pod.arrival));
+        // What is tried again after the last Pod ended is no part of the trace.
+        let time = last.max().unwrap_or_default().min(played.end_millis);
+        let whole = u128::from(played.total).saturating_mul(u128::from(time));
         let used = played.work.saturating_mul(1000).checked_div(whole).unwrap_or_default();
         let worst = played.samples.iter().map(|sample| sample.fragmentation).max().unwrap_or_default();
         Self {

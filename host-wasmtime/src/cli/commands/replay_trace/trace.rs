@@ -5,13 +5,17 @@ use std::io::BufRead;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
 use crate::cli::files;
 
 /// Most devices of a ResourceSlice, and so of a node.
 const MOST_GPUS: u64 = 128;
+
+/// Amounts beyond this are taken for a mistake; all below are exact.
+const MOST_AMOUNT: f64 = 9e15;
 
 /// Times beyond this many seconds, 300 years, are taken for a mistake.
 const LATEST: f64 = 1e10;
@@ -21,9 +25,11 @@ const LATEST: f64 = 1e10;
 pub(super) struct Node {
     #[serde(alias = "sn")]
     pub(super) name: String,
+    #[serde(deserialize_with = "whole")]
     pub(super) cpu_milli: u64,
+    #[serde(deserialize_with = "whole")]
     pub(super) memory_mib: u64,
-    #[serde(alias = "gpu", default)]
+    #[serde(alias = "gpu", default, deserialize_with = "whole_or_none")]
     pub(super) gpus: u64,
     #[serde(default)]
     pub(super) model: String,
@@ -33,12 +39,14 @@ pub(super) struct Node {
 #[derive(Deserialize)]
 struct PodRow {
     name: String,
+    #[serde(deserialize_with = "whole")]
     cpu_milli: u64,
+    #[serde(deserialize_with = "whole")]
     memory_mib: u64,
-    #[serde(alias = "num_gpu", default)]
+    #[serde(alias = "num_gpu", default, deserialize_with = "whole_or_none")]
     gpus: u64,
     #[serde(default)]
-    gpu_milli: Option<u64>,
+    gpu_milli: Option<f64>,
     #[serde(alias = "gpu_spec", default)]
     models: Option<String>,
     #[serde(alias = "creation_time")]
@@ -49,6 +57,44 @@ struct PodRow {
     scheduled_time: Option<f64>,
     #[serde(default)]
     deletion_time: Option<f64>,
+}
+
+/// Columns that are read, and such of the published trace that are not needed.
+const NODE_COLUMNS: [&str; 7] = ["name", "sn", "cpu_milli", "memory_mib", "gpus", "gpu", "model"];
+const POD_COLUMNS: [&str; 15] = [
+    "name",
+    "cpu_milli",
+    "memory_mib",
+    "gpus",
+    "num_gpu",
+    "gpu_milli",
+    "models",
+    "gpu_spec",
+    "arrival",
+    "creation_time",
+    "duration",
+    "scheduled_time",
+    "deletion_time",
+    "qos",
+    "pod_phase",
+];
+
+/// A whole number, also one that was written as `1000.0`.
+fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    whole_of(f64::deserialize(from)?)
+}
+
+/// The same; 0 where there is none.
+fn whole_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    Option::<f64>::deserialize(from)?.map_or(Ok(0), whole_of)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range that is looked at")]
+fn whole_of<E: serde::de::Error>(number: f64) -> Result<u64, E> {
+    match number.fract() == 0.0 && (0.0..=MOST_AMOUNT).contains(&number) {
+        true => Ok(number as u64),
+        false => Err(E::custom(format!("{number} is no whole number from 0 to {MOST_AMOUNT}"))),
+    }
 }
 
 /// What a Pod asks for.
@@ -88,7 +134,7 @@ impl Trace {
     /// Reads the two files, CSV with a head or lines of JSON.
     pub(super) fn read(nodes: &str, pods: &str) -> Result<Self> {
         let mut trace = Self::default();
-        let rows = rows::<Node>(nodes, &mut trace.problems)?;
+        let rows = rows::<Node>(nodes, &NODE_COLUMNS, &mut trace.problems)?;
         let mut names: BTreeSet<String> = BTreeSet::new();
         for (place, node) in rows {
             let is_new = names.insert(node.name.clone());
@@ -97,7 +143,7 @@ impl Trace {
                 Some(problem) => trace.problems.push(format!("{place}: {problem}")),
             }
         }
-        let rows = self::rows(pods, &mut trace.problems)?;
+        let rows = self::rows(pods, &POD_COLUMNS, &mut trace.problems)?;
         for (place, row) in rows {
             match pod(row) {
                 Ok(pod) => trace.pods.push(pod),
@@ -111,6 +157,9 @@ impl Trace {
             bail!("`{pods}` holds no Pod{}", first(&trace.problems));
         }
         trace.pods.sort_by_key(|pod| pod.arrival);
+        // The trace begins with its first Pod, whatever its times count from.
+        let first = trace.pods.first().map_or(0, |pod| pod.arrival);
+        trace.pods.iter_mut().for_each(|pod| pod.arrival = pod.arrival.saturating_sub(first));
         Ok(trace)
     }
 }
@@ -119,14 +168,18 @@ fn first(problems: &[String]) -> String {
     problems.first().map(|problem| format!(": {problem}")).unwrap_or_default()
 }
 
-/// Rows with their places; those that cannot be read are problems.
-fn rows<T: DeserializeOwned>(path: &str, problems: &mut Vec<String>) -> Result<Vec<(String, T)>> {
+/// Rows with their places; those that cannot be read are problems, and columns that nobody reads.
+fn rows<T: DeserializeOwned>(path: &str, columns: &[&str], problems: &mut Vec<String>) -> Result<Vec<(String, T)>> {
     let sources = files::read(&[path.to_owned()], files::Network::Refused)?;
     let Some(source) = sources.first() else { bail!("`{path}` cannot be read") };
     let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
     let is_json =
         matches!(ending, Some("ndjson" | "jsonl" | "json")) || source.text.trim_ascii_start().starts_with(b"{");
-    let text = source.text.as_ref();
+    let text: &[u8] = source.text.as_ref();
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    for unread in head(text, is_json).into_iter().filter(|column| !columns.contains(&column.as_str())) {
+        problems.push(format!("{}: column `{unread}` is not read; columns are {}", source.name, columns.join(", ")));
+    }
     let read = if is_json { json_rows(text) } else { csv_rows(text) };
     let mut rows = Vec::new();
     for (line, row) in read {
@@ -137,6 +190,17 @@ fn rows<T: DeserializeOwned>(path: &str, problems: &mut Vec<String>) -> Result<V
         }
     }
     Ok(rows)
+}
+
+/// Names of the columns; of lines of JSON those of the first line.
+fn head(text: &[u8], is_json: bool) -> Vec<String> {
+    if is_json {
+        let first = text.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+        let row: Option<Map<String, Value>> = serde_json::from_slice(first).ok();
+        return row.into_iter().flatten().map(|(name, _)| name).collect();
+    }
+    let mut reader = csv::ReaderBuilder::new().delimiter(separator(text)).trim(csv::Trim::All).from_reader(text);
+    reader.headers().map(|head| head.iter().map(str::to_owned).collect()).unwrap_or_default()
 }
 
 /// A row, or why there is none.
@@ -218,7 +282,7 @@ fn pod(row: PodRow) -> Result<Pod, String> {
         scheduled_time,
         deletion_time,
     } = row;
-    let gpu_milli = gpu_milli.unwrap_or(1000);
+    let gpu_milli = gpu_milli.map_or(Ok(1000), whole_of::<serde_json::Error>).map_err(|error| error.to_string())?;
     if gpus > MOST_GPUS {
         return Err(format!("the Pod asks for {gpus} GPUs, a node has {MOST_GPUS} at most"));
     }

@@ -95,7 +95,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
     report.pods.retain(|pod| is_meant(&pod.namespace));
     report.claims.retain(|claim| is_meant(&claim.namespace));
     let table = |pen| {
-        let mut shown = report::show(&report, &asked.input, &asked.taken, &words, pen, look);
+        let mut shown = report::show(&report, &asked.input, &asked.taken, &words, pen, (look, namespace.name()));
         if let Some((_, scored)) = &scored {
             shown.push_str(&text::lines(scores::of_pods(scored, pen)));
         }
@@ -125,7 +125,7 @@ fn in_time(arguments: &RunArguments, words: &str) -> Result<Shown> {
         RunOutput::Html => html::write(&played, words),
         _ => {
             let timeline = table::show(&played, pen, time.events, look.verbose, time.step);
-            let report = report::show(&played.report, &asked.input, &asked.taken, words, pen, look);
+            let report = report::show(&played.report, &asked.input, &asked.taken, words, pen, (look, ""));
             format!("{timeline}\n{report}")
         }
     };

@@ -29,11 +29,14 @@ pub(crate) fn show(
     taken: &Taken,
     kubernetes: &str,
     pen: Pen,
-    look: &LookArguments,
+    (look, namespace): (&LookArguments, &str),
 ) -> String {
     let LookArguments { verbose: is_verbose, is_brief, .. } = *look;
     let mut out = Vec::new();
-    out.push(verdict(report, pen));
+    out.push(match report.pods.is_empty() {
+        true => pen.paint(Ink::Strong, &nothing(taken, namespace)),
+        false => verdict(report, pen),
+    });
     out.extend(faint(&format!("{}.", taken.sentence(&input.sources)), pen));
     out.extend(faint(&format!("Answered for {kubernetes}."), pen));
     if let Some(problems) = taken.problems() {
@@ -75,13 +78,21 @@ fn verdict(report: &Report, pen: Pen) -> String {
     }
 }
 
+/// Why there is no Pod in the report.
+fn nothing(taken: &Taken, namespace: &str) -> String {
+    match taken.kinds.contains_key("Pod") {
+        true if !namespace.is_empty() => format!("No Pod is in namespace `{namespace}`"),
+        true => "No Pod is left: each was refused, evicted or deleted; `--events` says which".to_owned(),
+        false => "No Pod is given, so nothing is scheduled".to_owned(),
+    }
+}
+
 fn places(report: &Report, pen: Pen) -> String {
     let all = report.pods.len();
     let pending = report.pods.iter().filter(|pod| pod.node.is_none()).count();
     let placed = all.saturating_sub(pending);
     let pods = count(all, "Pod");
     match (placed, pending) {
-        (0, 0) => pen.paint(Ink::Strong, "No Pod is given, so nothing is scheduled"),
         (1, 0) => pen.paint(Ink::Good, &format!("{pods}: it has a node")),
         (_, 0) => pen.paint(Ink::Good, &format!("{pods}: all have a node")),
         (0, 1) => pen.paint(Ink::Bad, &format!("{pods}: it is Pending")),
