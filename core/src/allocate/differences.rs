@@ -129,7 +129,13 @@ fn possible(cluster: &Cluster, question: &Asked<'_>, known: Quirks) -> Quirks {
         distinct_per_device: known.distinct_per_device
             && constraints().any(|constraint| constraint.distinct_attribute.is_some()),
         config_once: known.config_once && names_several,
+        all_alternative: known.all_alternative
+            && claims().flat_map(|devices| &devices.requests).any(has_all_as_later_alternative),
     }
+}
+
+fn has_all_as_later_alternative(request: &DeviceRequest) -> bool {
+    request.first_available.iter().skip(1).any(|sub| sub.allocation_mode == AllocationMode::All)
 }
 
 fn asks_for_all(request: &DeviceRequest) -> bool {

@@ -15,6 +15,7 @@ use super::pools::{NodeDevice, NodeView, Overlay};
 use super::quirks::Quirks;
 use super::select::Derived;
 use super::taints::tolerated;
+use crate::api::claim::AllocationMode;
 use crate::api::quantity::Quantity;
 use crate::bits::Bits;
 use crate::cluster::selectors::SelectorProblem;
@@ -48,6 +49,8 @@ pub(super) struct State<'s, 'c> {
     requested: BTreeMap<(usize, usize), Option<Requested>>,
     /// Whether something happened that known defects of the reference would have done otherwise.
     met_defect: bool,
+    /// Whether a later alternative is for all devices.
+    has_later_all: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -150,6 +153,7 @@ impl<'s, 'c> State<'s, 'c> {
             amounts: BTreeMap::new(),
             requested: BTreeMap::new(),
             met_defect: false,
+            has_later_all: plan.units.iter().any(|unit| unit.is_later() && *unit.mode == AllocationMode::All),
         }
     }
 
@@ -377,7 +381,15 @@ impl<'s, 'c> State<'s, 'c> {
     pub(super) fn has_defects(&self) -> bool {
         let draws = |device: &NodeDevice<'_>| device.is_shared || !device.device.consumes_counters.is_empty();
         let has_leaks = self.quirks.counter_rollback || self.quirks.empty_share || self.quirks.counters_by_pool_id;
-        self.constraints.has_defects() || (has_leaks && self.view.devices.iter().any(draws))
+        self.constraints.has_defects()
+            || (has_leaks && self.view.devices.iter().any(draws))
+            || (self.quirks.all_alternative && self.has_later_all)
+    }
+
+    /// Whether the first alternative goes on after a device of a later one for all devices.
+    pub(super) fn forgets_alternative(&mut self) -> bool {
+        self.met_defect = true;
+        self.quirks.all_alternative
     }
 
     /// Whether something happened so far that known defects of the reference would have done otherwise. Until then a plain search

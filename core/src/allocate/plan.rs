@@ -77,6 +77,11 @@ impl Unit<'_> {
         self.admin == Some(true)
     }
 
+    /// Whether it is an alternative after the first.
+    pub(super) fn is_later(&self) -> bool {
+        self.sub.is_some_and(|sub| sub > 0)
+    }
+
     /// Where the unit stands in its claim.
     pub(super) fn path(&self) -> String {
         match self.sub {

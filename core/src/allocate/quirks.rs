@@ -17,6 +17,8 @@ pub(super) struct Quirks {
     pub(super) counters_by_pool_id: bool,
     /// `config-once`: a claim's configuration is listed once per request that it names.
     pub(super) config_once: bool,
+    /// `all-alternative`: after one device of a later alternative for all devices, the search goes on with the first alternative.
+    pub(super) all_alternative: bool,
 }
 
 impl Quirks {
@@ -25,7 +27,7 @@ impl Quirks {
         if profile.mode == Mode::Reference { Self::known_in(profile.release()) } else { Self::default() }
     }
 
-    /// The defects of a release. All of them were repaired for 1.37, two of them in patches of 1.36 as well.
+    /// The defects of a release. One was repaired for 1.36, all others for 1.37, two of these in patches of 1.36 as well.
     pub(super) fn known_in(release: Release) -> Self {
         let is_until = |patch| release <= Release { version: Version::V1_36, patch };
         let is_old = release.version <= Version::V1_36;
@@ -36,6 +38,7 @@ impl Quirks {
             distinct_per_device: is_old,
             counters_by_pool_id: is_until(3),
             config_once: is_old,
+            all_alternative: release.version <= Version::V1_35,
         }
     }
 
@@ -49,6 +52,7 @@ impl Quirks {
             ("distinct-per-device", self.distinct_per_device, Self { distinct_per_device: true, ..none }),
             ("counters-by-pool-id", self.counters_by_pool_id, Self { counters_by_pool_id: true, ..none }),
             ("config-once", self.config_once, Self { config_once: true, ..none }),
+            ("all-alternative", self.all_alternative, Self { all_alternative: true, ..none }),
         ]
         .into_iter()
         .filter_map(|(name, is_on, alone)| is_on.then_some((name, alone)))

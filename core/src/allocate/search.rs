@@ -256,6 +256,10 @@ impl<'c> Walk<'_, '_, '_, 'c> {
         if let Some(Frame::Device(frame)) = self.frames.last_mut() {
             (frame.next, frame.failed, frame.has_picked) = (next, failed, true);
         }
+        if need.all.is_some() && unit.is_later() && self.search.state.forgets_alternative() {
+            let first = self.search.plan.requests.get(unit.request).map_or(position, |request| request.units.start);
+            return Ok(Step::Device { unit: first, had: had + 1, start: 0 });
+        }
         Ok(Step::Device { unit: position, had: had + 1, start: next })
     }
 

@@ -358,6 +358,44 @@ fn devices_that_look_the_same_to_a_selector_cost_one_evaluation() {
 }
 
 #[test]
+fn a_later_alternative_for_all_devices_gets_one_up_to_1_35() {
+    let ask = |version: Version, mode: Mode, first: u64| {
+        let mut cluster = Cluster::new(Profile { mode, ..Profile::of(version) });
+        let slice = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "s" },
+            "spec": { "driver": "a.example.com", "nodeName": "n", "devices": [{ "name": "d0" }, { "name": "d1" }],
+                "pool": { "name": "n", "generation": 1, "resourceSliceCount": 1 } } });
+        for object in surroundings().into_iter().chain([slice]) {
+            cluster.apply(read_object(object).object.unwrap());
+        }
+        let none = json!([{ "cel": { "expression": "false" } }]);
+        let list = json!([
+            { "name": "none", "deviceClassName": "any", "count": first, "selectors": none },
+            { "name": "all", "deviceClassName": "any", "allocationMode": "All" },
+        ]);
+        let claim = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+            "metadata": { "name": "c", "namespace": "d" },
+            "spec": { "devices": { "requests": [{ "name": "r", "firstAvailable": list }] } } });
+        let claims = vec![read_claim_value(claim).unwrap()];
+        let question = Question { claims, nodes: vec!["n".to_owned()], in_use: InUse::default() };
+        let answer = allocate(&mut cluster, &question, &Limits::default());
+        let devices = match &answer.outcome {
+            Outcome::Allocated { allocations, .. } => allocations[0].devices.results.len(),
+            _ => 0,
+        };
+        (devices, answer.findings.iter().filter(|finding| finding.message.contains("`all-alternative`")).count())
+    };
+    // The first alternative asks for one device, and one has been taken; or for two, and there is no second one for it.
+    for version in [Version::V1_34, Version::V1_35] {
+        assert_eq!(ask(version, Mode::Reference, 1), (1, 0));
+        assert_eq!(ask(version, Mode::Reference, 2), (0, 0));
+        assert_eq!(ask(version, Mode::Sound, 1), (2, 1));
+        assert_eq!(ask(version, Mode::Sound, 2), (2, 1));
+    }
+    assert_eq!(ask(Version::V1_36, Mode::Reference, 2), (2, 0));
+    assert_eq!(ask(Version::V1_36, Mode::Sound, 1), (2, 0));
+}
+
+#[test]
 fn devices_that_agree_with_a_refused_one_are_not_tried_and_errors_are_not_skipped() {
     let ask = |devices: Value, selectors: [&str; 2]| {
         let mut cluster = Cluster::new(Profile::of(Version::V1_36));

@@ -43,14 +43,44 @@ pub(super) fn score(needs: &[Need], allocations: &[Arc<AllocationResult>]) -> i6
     sum
 }
 
+/// Each alternative with a device counts. Up to 1.35 that can be two of one request, because of the defect `all-alternative`.
 fn of_claim(claim: &ResourceClaim, allocation: &AllocationResult) -> i64 {
     let mut sum = 0i64;
     for request in &claim.spec.devices.requests {
-        let prefix = format!("{}/", request.name);
-        let chosen = allocation.devices.results.iter().find_map(|result| result.request.strip_prefix(&prefix));
-        let index = chosen.and_then(|name| request.first_available.iter().position(|sub| sub.name == name));
-        let index = index.and_then(|index| i64::try_from(index).ok());
-        sum = sum.saturating_add(index.map_or(0, |index| MOST.saturating_sub(index)));
+        for (sub, worth) in request.first_available.iter().zip((0..=MOST).rev()) {
+            let is_of_sub = |of: &str| of.split_once('/') == Some((request.name.as_str(), sub.name.as_str()));
+            if allocation.devices.results.iter().any(|result| is_of_sub(&result.request)) {
+                sum = sum.saturating_add(worth);
+            }
+        }
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::read_claim_value;
+
+    #[test]
+    fn every_alternative_with_a_device_counts() {
+        let score = |subs: &[&str]| {
+            let results: Vec<_> = subs
+                .iter()
+                .map(|sub| json!({ "request": format!("r/{sub}"), "driver": "a", "pool": "n", "device": "d" }))
+                .collect();
+            let list = json!([{ "name": "a", "deviceClassName": "c" }, { "name": "b", "deviceClassName": "c" }]);
+            let claim = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+                "metadata": { "name": "c", "namespace": "d" },
+                "spec": { "devices": { "requests": [{ "name": "r", "firstAvailable": list }] } },
+                "status": { "allocation": { "devices": { "results": results } } } });
+            let claim = read_claim_value(claim).unwrap();
+            of_claim(&claim, claim.status.allocation.as_ref().unwrap())
+        };
+        assert_eq!(score(&["a", "a"]), 8);
+        assert_eq!(score(&["b"]), 7);
+        assert_eq!(score(&["b", "a"]), 15);
+    }
 }
