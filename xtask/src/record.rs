@@ -16,7 +16,7 @@ const RELEASES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 const PLANES: [&str; 2] = ["1.36", "1.37"];
 
 /// The releases whose kube-scheduler is asked where it places Pods.
-const PLACES: [&str; 1] = ["1.37"];
+const PLACES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
 /// Builds the API server of each release, or of the one that `--version` names, where that has changed, and writes what it answers.
 ///

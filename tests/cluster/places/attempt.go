@@ -117,21 +117,17 @@ func prepare(ctx context.Context, asked *Question) (*attempt, error) {
 		return nil, err
 	}
 	client := fake.NewSimpleClientset(objects...)
-	snapshot := cache.NewEmptySnapshot()
 	factory := informers.NewSharedInformerFactory(client, 0)
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	context.AfterFunc(ctx, broadcaster.Shutdown)
 	made, err := scheduler.New(ctx, client, factory, nil, profile.NewRecorderFactory(broadcaster),
-		scheduler.WithProfiles(configuration.Profiles...), scheduler.WithNodeInfoSnapshot(snapshot))
+		scheduler.WithProfiles(configuration.Profiles...))
 	if err != nil {
 		return nil, err
 	}
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 	if err := made.WaitForHandlersSync(ctx); err != nil {
-		return nil, err
-	}
-	if err := made.Cache.UpdateSnapshot(klog.FromContext(ctx), snapshot); err != nil {
 		return nil, err
 	}
 	pod, err := factory.Core().V1().Pods().Lister().Pods(asked.Namespace).Get(asked.Pod)
@@ -141,6 +137,13 @@ func prepare(ctx context.Context, asked *Question) (*attempt, error) {
 	profile, found := made.Profiles[pod.Spec.SchedulerName]
 	if !found {
 		return nil, fmt.Errorf("no profile is named %q", pod.Spec.SchedulerName)
+	}
+	snapshot, is := profile.SnapshotSharedLister().(*cache.Snapshot)
+	if !is {
+		return nil, fmt.Errorf("the snapshot is %T", profile.SnapshotSharedLister())
+	}
+	if err := made.Cache.UpdateSnapshot(klog.FromContext(ctx), snapshot); err != nil {
+		return nil, err
 	}
 	result := &attempt{framework: profile, snapshot: snapshot, state: framework.NewCycleState(), pod: pod}
 	for _, one := range configuration.Profiles {

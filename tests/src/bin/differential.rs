@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::{fs, io};
 
 use anyhow::{Context, Result};
-use apportion_core::profile::Version;
+use apportion_core::profile::{self, Version};
 use apportion_tests::differential::{self, Tally};
 use apportion_tests::places;
 use apportion_tests::reference::{self, Release};
@@ -30,14 +30,14 @@ struct Arguments {
     /// The first seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only this release: 1.36, 1.37 (the newest patch) or a patch such as 1.36.2.
-    #[arg(long, alias = "kubernetes-version", value_parser = release)]
-    release: Option<Release>,
+    /// Only this release: 1.36, 1.37 (the newest patch) or a patch such as 1.36.2; with `--program` 1.34 and 1.35 as well.
+    #[arg(long, alias = "kubernetes-version")]
+    release: Option<String>,
     /// Only scenarios, only selectors, or places of Pods.
     #[arg(long, value_parser = ["scenarios", "selectors", "places"])]
     only: Option<String>,
-    /// The program that says where kube-scheduler places Pods.
-    #[arg(long)]
+    /// The program that says where kube-scheduler places Pods, of the release that is stated.
+    #[arg(long, requires = "release")]
     program: Option<PathBuf>,
     /// Go on where the last comparison with the same arguments was stopped.
     #[arg(long)]
@@ -54,10 +54,6 @@ struct Progress {
     tally: Tally,
 }
 
-fn release(text: &str) -> Result<Release, String> {
-    Release::parse(text).ok_or_else(|| "known are 1.36 and 1.37, and their patches".to_owned())
-}
-
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
@@ -66,15 +62,13 @@ fn main() -> Result<ExitCode> {
         println!("0 passed, 0 failed");
         return Ok(ExitCode::SUCCESS);
     }
-    let releases = arguments.release.map_or_else(|| vec![Release::V1_36, Release::V1_37], |release| vec![release]);
+    if let Some(program) = arguments.program.as_deref() {
+        let tally = places(root, program, &arguments)?;
+        eprintln!("places: {tally:#?}");
+        return Ok(summary(&tally));
+    }
     let mut all = Tally::default();
-    for release in releases {
-        if let Some(program) = arguments.program.as_deref() {
-            let tally = places(root, release, program, &arguments)?;
-            eprintln!("places of {}: {tally:#?}", release.minor());
-            all.add(tally);
-            continue;
-        }
+    for release in releases(&arguments)? {
         if let Some(file) = &arguments.from {
             let tally = differential::compare(root, &differential::with_outcomes(root, release, lines(file)?)?)?;
             eprintln!("given cases of {release}: {tally:?}");
@@ -89,8 +83,18 @@ fn main() -> Result<ExitCode> {
             }
         }
     }
+    Ok(summary(&all))
+}
+
+fn summary(all: &Tally) -> ExitCode {
     println!("{} passed, {} failed", all.passed, all.failed);
-    Ok(if all.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if all.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The releases of the reference that are asked.
+fn releases(arguments: &Arguments) -> Result<Vec<Release>> {
+    let Some(release) = arguments.release.as_deref() else { return Ok(vec![Release::V1_36, Release::V1_37]) };
+    Ok(vec![Release::parse(release).context("known are 1.36 and 1.37, and their patches")?])
 }
 
 fn generated(root: &Path, release: Release, kind: Kind, arguments: &Arguments) -> Result<Tally> {
@@ -100,14 +104,14 @@ fn generated(root: &Path, release: Release, kind: Kind, arguments: &Arguments) -
     })
 }
 
-fn places(root: &Path, release: Release, program: &Path, arguments: &Arguments) -> Result<Tally> {
-    let version = release.minor();
-    let known = Version::parse(&version).context("the version is not known")?;
+fn places(root: &Path, program: &Path, arguments: &Arguments) -> Result<Tally> {
+    let version = arguments.release.as_deref().and_then(profile::Release::parse).map(|release| release.version);
+    let version = version.filter(|version| *version != Version::All).context("known are 1.34 to 1.37")?;
     if let Some(file) = &arguments.from {
-        return places::compare(root, program, known, &lines(file)?);
+        return places::compare(root, program, version, &lines(file)?);
     }
     in_parts(root, &format!("places of {version}"), arguments, |seeds| {
-        places::compare(root, program, known, &seeds.map(places::make).collect::<Vec<_>>())
+        places::compare(root, program, version, &seeds.map(|seed| places::make(seed, version)).collect::<Vec<_>>())
     })
 }
 

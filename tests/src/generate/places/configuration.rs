@@ -1,5 +1,6 @@
 //! Configurations of kube-scheduler.
 
+use apportion_core::profile::Version;
 use serde_json::{Map, Value, json};
 
 use super::{Maker, without_nulls};
@@ -65,7 +66,9 @@ impl Maker {
             disabled = vec!["*".to_owned()];
         }
         let names = |names: &[String]| -> Vec<Value> { names.iter().map(|name| json!({ "name": name })).collect() };
-        let weighed: Vec<&str> = SCORING.into_iter().filter(|_| self.dice.chance(30)).collect();
+        let mut weighed: Vec<&str> = SCORING.into_iter().filter(|_| self.dice.chance(30)).collect();
+        // With a plugin that does not score kube-scheduler does not start.
+        weighed.retain(|name| *name != "DynamicResources" || self.version > Version::V1_34);
         let enabled: Vec<Value> = weighed
             .into_iter()
             .map(|name| {

@@ -7,6 +7,7 @@ mod devices;
 mod nodes;
 mod pods;
 
+use apportion_core::profile::Version;
 use serde_json::{Map, Value, json};
 
 use super::dice::Dice;
@@ -71,6 +72,8 @@ impl Theme {
 struct Maker {
     dice: Dice,
     theme: Theme,
+    /// Whose kube-scheduler is asked.
+    version: Version,
     objects: Vec<Value>,
     /// Names of the nodes.
     nodes: Vec<String>,
@@ -92,11 +95,11 @@ impl Maker {
     }
 }
 
-/// Makes the cluster of a seed; the same seed makes the same one for ever.
-pub fn cluster(seed: u64) -> Value {
+/// Makes the cluster of a seed; the same seed makes the same one for ever, except for what the version does not have.
+pub fn cluster(seed: u64, version: Version) -> Value {
     let mut dice = Dice(seed);
     let theme = dice.pick(&Theme::ALL).copied().unwrap_or(Theme::Mixed);
-    let mut maker = Maker { dice, theme, objects: Vec::new(), nodes: Vec::new() };
+    let mut maker = Maker { dice, theme, version, objects: Vec::new(), nodes: Vec::new() };
     for (name, team) in NAMESPACES {
         let labels = json!({ "kubernetes.io/metadata.name": name, "team": team });
         maker.push("v1", "Namespace", json!({ "metadata": { "name": name, "labels": labels } }));
@@ -131,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_seed_makes_the_same_cluster_every_time() {
-        assert_eq!(cluster(7), cluster(7));
-        assert_ne!(cluster(7), cluster(8));
+        assert_eq!(cluster(7, Version::V1_37), cluster(7, Version::V1_37));
+        assert_ne!(cluster(7, Version::V1_37), cluster(8, Version::V1_37));
     }
 }
