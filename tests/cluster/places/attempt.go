@@ -286,7 +286,13 @@ func (a *attempt) candidates(ctx context.Context, diagnosis *framework.Diagnosis
 	if err != nil {
 		return err
 	}
-	found, _, err := plugin.Evaluator.DryRunPreemption(ctx, a.state, a.pod, nodes, budgets, 0, int32(len(nodes)+1))
+	// What filters note in thought must not be seen by the plugins that run afterwards.
+	other := *a
+	other.state = framework.NewCycleState()
+	if _, _, err := other.filter(ctx, &Answer{}); err != nil {
+		return err
+	}
+	found, _, err := plugin.Evaluator.DryRunPreemption(ctx, other.state, a.pod, nodes, budgets, 0, int32(len(nodes)+1))
 	if err != nil && len(found) == 0 {
 		return nil
 	}
