@@ -70,7 +70,8 @@ fn a_refused_slice_is_named_where_devices_are_missing() {
 
 #[test]
 fn a_refused_node_is_not_inferred() {
-    let (text, code) = said(&CLUSTER.replace("name: node-a}, status", "name: node-a, labels: {gpu: true}}, status"), &["run"]);
+    let (text, code) =
+        said(&CLUSTER.replace("name: node-a}, status", "name: node-a, labels: {gpu: true}}, status"), &["run"]);
     assert!(code == 1 && !text.contains("inferred"), "{text}");
     assert!(text.contains("1 Pod: it is Pending"), "{text}");
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::priority;
-use crate::api::others::Bystander;
 use crate::api::pod::{Pod, PodAffinity, TopologySpreadConstraint};
 use crate::api::scheduler_configuration::{KIND, NAME, SchedulerConfiguration};
 use crate::api::workload::WorkloadSpec;
@@ -15,6 +14,7 @@ use crate::derive::is_foreign;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Ranking;
 use crate::scheduler::preemption::never_preempts;
+use crate::scheduler::volumes;
 
 /// One thing that is not looked at, with what it is found in.
 #[derive(Default)]
@@ -125,34 +125,15 @@ fn about_pod(cluster: &Cluster, pod: &Pod, had_node: bool, object: &dyn Fn() -> 
     }
 }
 
-/// What of a Pod's volumes kube-scheduler would look at.
+/// What of a Pod's volumes kube-scheduler would look at and is not known.
 fn volumes(cluster: &Cluster, pod: &Pod) -> Option<String> {
-    let volumes = pod.spec.rest.get("volumes").and_then(Value::as_array);
-    volumes.into_iter().flatten().find_map(|volume| {
-        let claim = match volume.pointer("/persistentVolumeClaim/claimName").and_then(Value::as_str) {
-            Some(name) => name.to_owned(),
-            None => {
-                volume.get("ephemeral")?;
-                format!("{}-{}", pod.metadata.name, volume.get("name")?.as_str()?)
-            }
-        };
-        let find = |kind: &str, namespace: &str, name: &str| {
-            cluster.bystanders().get(&(kind.to_owned(), namespace.to_owned(), name.to_owned()))
-        };
-        let text = |object: &Bystander, name: &str| {
-            let spec = object.rest.get("spec").and_then(|spec| spec.get(name));
-            spec.and_then(Value::as_str).unwrap_or_default().to_owned()
-        };
-        let Some(object) = find("PersistentVolumeClaim", &pod.metadata.namespace, &claim) else {
-            return Some(format!("PersistentVolumeClaim `{claim}` is not given"));
-        };
-        let name = text(object, "volumeName");
-        if name.is_empty() {
-            return Some(format!("PersistentVolumeClaim `{claim}` is not bound"));
+    let mut names = volumes::entries(pod).filter_map(|entry| volumes::claim_name(pod, entry));
+    names.find_map(|name| match volumes::claim(cluster, pod, &name) {
+        None => Some(format!("PersistentVolumeClaim `{name}` is not given")),
+        Some(claim) if volumes::volume_name(claim).is_empty() => {
+            Some(format!("PersistentVolumeClaim `{name}` is not bound"))
         }
-        let volume = find("PersistentVolume", "", &name)?;
-        let pins = volume.rest.get("spec").is_some_and(|spec| spec.get("nodeAffinity").is_some());
-        pins.then(|| format!("PersistentVolume `{name}` belongs to some nodes"))
+        Some(_) => None,
     })
 }
 

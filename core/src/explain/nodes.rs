@@ -219,6 +219,8 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
             | Refusal::PodAntiAffinity { .. }
             | Refusal::KeptAway { .. }
             | Refusal::Feature { .. }
+            | Refusal::VolumeNode
+            | Refusal::VolumeZone
             | Refusal::Devices(_) => return None,
         }
     }

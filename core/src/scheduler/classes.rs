@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::node_fit::Room;
+use super::volumes::Volumes;
 use crate::api::claim::{AllocationMode, DeviceRequest, ResourceClaim, ResourceClaimSpec};
 use crate::api::node::NodeSelector;
 use crate::api::pod::{Container, NodeToleration};
@@ -36,6 +37,8 @@ pub(super) struct NodeAsks {
     pub(super) tolerations: Vec<NodeToleration>,
     /// What nodes have to declare.
     pub(super) features: Vec<&'static str>,
+    /// Where volumes can be used.
+    pub(super) volumes: Volumes,
     /// Where devices can be used that their claims have.
     pub(super) reach: Vec<Arc<NodeSelector>>,
     /// Containers, where devices may serve ordinary resources of theirs.
@@ -51,6 +54,7 @@ impl NodeAsks {
             affinity: None,
             tolerations: Vec::new(),
             features: Vec::new(),
+            volumes: Volumes::default(),
             reach: Vec::new(),
             containers: Vec::new(),
         }
@@ -67,6 +71,7 @@ impl Asks for NodeAsks {
         self.room.includes(&other.room)
             && fixed(self)
             && fixed(other)
+            && self.volumes == other.volumes
             && (&self.node_selector, &self.affinity, &self.tolerations, &self.features, &self.reach)
                 == (&other.node_selector, &other.affinity, &other.tolerations, &other.features, &other.reach)
     }

@@ -19,6 +19,7 @@ use super::node_allocatable::{self, Problem};
 use super::node_fit::{self, NodeState, Refusal, Resources, Room};
 use super::plan::Plan;
 use super::topology::Wanted;
+use super::volumes::Volumes;
 use super::{message, score, special};
 use crate::allocate::extended::{self, ANNOTATION, ExtendedResources};
 use crate::allocate::{Answer, NodeRefusal, Outcome, Place, Question, allocate_without, find_place_without};
@@ -56,6 +57,8 @@ pub(super) struct Asked<'p> {
     pub(super) has_lost: bool,
     /// What nodes have to declare.
     pub(super) features: Vec<&'static str>,
+    /// Where its volumes can be used.
+    pub(super) volumes: Volumes,
     /// What it asks of placed Pods, or they of it.
     pub(super) wanted: Option<Wanted>,
 }
@@ -118,6 +121,7 @@ impl Scheduler<'_> {
             } else {
                 Vec::new()
             },
+            volumes: plan.volumes(Volumes::of(self.cluster, own)),
             wanted: self.book.wanted((pod, own)),
         };
         let alike = self.asks_alike(&asked);
@@ -296,6 +300,7 @@ impl Scheduler<'_> {
             None => state.accepts(asked.pod, room),
             Some(extended) => state.accepts(asked.pod, &Room::of(ordinary(asked, extended))),
         };
+        let accepts = accepts && asked.volumes.refusal(&state.node).is_none();
         let accepts = accepts && declared::missing(&asked.features, &state.node).is_none();
         let is_open = accepts && asked.needs.iter().all(|need| reaches(&need.claim, state));
         is_open.then(|| (state.name().to_owned(), extended))
@@ -317,6 +322,9 @@ impl Scheduler<'_> {
         let added = asked.plan.added().filter(|_| refusals == [Refusal::Affinity]);
         if added.is_some_and(|added| !node_fit::selected(&BTreeMap::new(), Some(added), &state.node)) {
             refusals = vec![Refusal::AddedAffinity];
+        }
+        if refusals.is_empty() {
+            refusals.extend(asked.volumes.refusal(&state.node));
         }
         if refusals.is_empty() {
             refusals.extend(self.book.apart(asked.wanted.as_ref(), state));
@@ -565,6 +573,7 @@ impl Asked<'_> {
             affinity: affinity.and_then(|affinity| affinity.required.clone()),
             tolerations: spec.tolerations.clone(),
             features: self.features.clone(),
+            volumes: self.volumes.clone(),
             reach: allocations.filter_map(|allocation| allocation.node_selector.clone()).collect(),
             containers: containers.cloned().collect(),
         }

@@ -6,7 +6,8 @@
 //!
 //! Modelled: readiness to be tried, node taints, selectors, affinity, host ports and resources, devices, prioritised lists, gangs, binding
 //! conditions, extended resources that devices serve, deallocation of claims that stand in the way, required affinity between Pods, topology
-//! spread, scores where the profile asks for them (otherwise the first fitting node by name is taken), preemption. Not modelled: volumes.
+//! spread, scores where the profile asks for them (otherwise the first fitting node by name is taken), preemption. Of
+//! volumes only those count that claims are bound to.
 //!
 //! Source: `pkg/scheduler`, KEP-4381, KEP-4671, KEP-5007, KEP-5729, KEP-5832.
 
@@ -38,6 +39,7 @@ mod scoring;
 pub(crate) mod special;
 mod topology;
 mod unfit;
+pub(crate) mod volumes;
 mod write;
 
 pub use node_cache::NodeCache;

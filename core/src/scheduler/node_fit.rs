@@ -1,7 +1,7 @@
 //! What an ordinary scheduler asks of a node before anybody thinks of devices.
 //!
 //! Looked at: `unschedulable`, taints, node selector and required node affinity, host ports, resource requests, number of Pods.
-//! Affinity to other Pods and topology spread are in [`super::topology`]. Not looked at: volumes.
+//! Affinity to other Pods and topology spread are in [`super::topology`], volumes in [`super::volumes`].
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -130,6 +130,10 @@ pub(crate) enum Refusal {
         /// How far it falls short.
         lack: Lack,
     },
+    /// A volume of the Pod belongs to other nodes.
+    VolumeNode,
+    /// A volume of the Pod is in another zone or region.
+    VolumeZone,
     /// The node lacks the label whose value names the domain of a spread constraint.
     NoDomain {
         /// The label.
@@ -184,6 +188,8 @@ impl Refusal {
             | Self::Taint { .. }
             | Self::Affinity
             | Self::AddedAffinity
+            | Self::VolumeNode
+            | Self::VolumeZone
             | Self::NoDomain { .. }
             | Self::PodAffinity
             | Self::Feature { .. }
@@ -204,6 +210,8 @@ impl fmt::Display for Refusal {
             Self::HostPort { .. } => f.write_str("node(s) didn't have free ports for the requested pod ports"),
             Self::Insufficient { resource, .. } if resource == PODS => f.write_str("Too many pods"),
             Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
+            Self::VolumeNode => f.write_str("node(s) didn't match PersistentVolume's node affinity"),
+            Self::VolumeZone => f.write_str("node(s) had no available volume zone"),
             Self::NoDomain { .. } => {
                 f.write_str("node(s) didn't match pod topology spread constraints (missing required label)")
             }

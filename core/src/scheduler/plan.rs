@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::node_fit::{PODS, Resources, UNSCHEDULABLE};
 use super::requests::HOST_PORT;
 use super::scoring::{Plugin, Rules, alike};
+use super::volumes::Volumes;
 use crate::api::node::{NodeSelector, NodeSelectorTerm};
 use crate::api::pod::{Affinity, NodeAffinity, NodeToleration, Pod, TopologySpreadConstraint};
 use crate::api::scheduler_configuration::{
@@ -43,7 +44,7 @@ pub(super) struct Plan {
 }
 
 /// Plugins that can be kept from filtering.
-const FILTERS: [&str; 8] = [
+const FILTERS: [&str; 10] = [
     "NodeUnschedulable",
     "TaintToleration",
     "NodeAffinity",
@@ -52,6 +53,8 @@ const FILTERS: [&str; 8] = [
     "PodTopologySpread",
     "InterPodAffinity",
     "NodeDeclaredFeatures",
+    "VolumeBinding",
+    "VolumeZone",
 ];
 
 impl Plan {
@@ -122,6 +125,11 @@ impl Plan {
     /// Whether nodes have to declare what a Pod needs.
     pub(super) fn asks_for_features(&self) -> bool {
         !self.is_unused("NodeDeclaredFeatures")
+    }
+
+    /// What nodes are asked of a Pod's volumes.
+    pub(super) fn volumes(&self, volumes: Volumes) -> Volumes {
+        volumes.seen(!self.is_unused("VolumeBinding"), !self.is_unused("VolumeZone"))
     }
 
     /// The affinity that all Pods have, where it says which nodes are allowed.

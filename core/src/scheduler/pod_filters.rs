@@ -7,6 +7,7 @@ use super::declared;
 use super::node_fit::{self, NodeState, Resources, requests};
 use super::plan::Plan;
 use super::topology::{Topology, Wanted};
+use super::volumes::Volumes;
 use crate::allocate::extended::ExtendedResources;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
@@ -18,6 +19,7 @@ pub(crate) struct PodFilters {
     pod: Pod,
     requests: Resources,
     plan: Plan,
+    volumes: Volumes,
     features: Vec<&'static str>,
     /// Where the placed Pods are that have to do with it.
     neighbours: Option<(Topology, Wanted)>,
@@ -33,7 +35,8 @@ impl PodFilters {
             topology.wanted((&pod, own)).map(|wanted| (topology, wanted))
         });
         let features = if plan.asks_for_features() { declared::needed(&pod, version) } else { Vec::new() };
-        Self { requests: plan.asked(requests(&pod)), pod, plan, features, neighbours: neighbours.flatten() }
+        let volumes = plan.volumes(Volumes::of(cluster, own));
+        Self { requests: plan.asked(requests(&pod)), pod, plan, volumes, features, neighbours: neighbours.flatten() }
     }
 
     /// Whether a node refuses the Pod. Of its resources, devices serve some there.
@@ -48,6 +51,7 @@ impl PodFilters {
         let node = &state.node;
         let added = self.plan.added();
         added.is_some_and(|added| !node_fit::selected(&BTreeMap::new(), Some(added), node))
+            || self.volumes.refusal(node).is_some()
             || self.neighbours.as_ref().is_some_and(|(topology, wanted)| topology.refusal(wanted, node).is_some())
             || declared::missing(&self.features, node).is_some()
     }

@@ -122,6 +122,15 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             finding("spec.containers", format!("{} host port `{port}` in use already", has()))
                 .with_hint("another Pod there asks for it: leave out `hostPort`, or have fewer Pods than nodes")
         }
+        Refusal::VolumeNode => {
+            let message = format!("{} no access to a volume of the Pod, which belongs to other nodes", has());
+            finding("spec.volumes", message).with_hint("the PersistentVolume's `nodeAffinity` says which nodes have it")
+        }
+        Refusal::VolumeZone => {
+            let is = subject("is", "are");
+            finding("spec.volumes", format!("{is} not in the zone or region of a volume of the Pod"))
+                .with_hint("the labels of the PersistentVolume name its zone and region")
+        }
         Refusal::NoDomain { key } => {
             finding(SPREAD, format!("{} no label `{key}`, over whose values the Pod must be spread", has()))
                 .with_hint("label the nodes, or set `whenUnsatisfiable: ScheduleAnyway`")

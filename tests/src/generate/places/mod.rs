@@ -6,6 +6,7 @@ mod configuration;
 mod devices;
 mod nodes;
 mod pods;
+mod volumes;
 
 use apportion_core::profile::Version;
 use serde_json::{Map, Value, json};
@@ -109,11 +110,12 @@ pub fn cluster(seed: u64, version: Version) -> Value {
     maker.make_running_pods();
     maker.make_budgets();
     maker.make_asking_pod();
+    let has_volumes = maker.make_volumes(seed);
     let configuration = if maker.dice.chance(25) { maker.configuration() } else { Value::Null };
     Value::Object(without_nulls(json!({
         "schedulerConfiguration": configuration,
         "id": format!("places-{seed}"),
-        "theme": format!("{theme:?}"),
+        "theme": if has_volumes { "Volumes".to_owned() } else { format!("{theme:?}") },
         "objects": maker.objects,
         "namespace": ASKING.0,
         "pod": ASKING.1,

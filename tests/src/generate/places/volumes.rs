@@ -1,0 +1,110 @@
+//! PersistentVolumes and their claims.
+//!
+//! They come from dice of their own, so that clusters without them stay as they were.
+
+use serde_json::{Map, Value, json};
+
+use super::{ASKING, Maker, without_nulls};
+use crate::generate::dice::Dice;
+
+/// Labels of volumes that say where they are, with values.
+const PLACES: [(&str, &[&str]); 4] = [
+    ("topology.kubernetes.io/zone", &["za", "zb", "za__zb", "zc__za", "za__"]),
+    ("failure-domain.beta.kubernetes.io/zone", &["za", "za__zc"]),
+    ("topology.kubernetes.io/region", &["east"]),
+    ("topology.kubernetes.io/zone", &["zb", "zc"]),
+];
+
+impl Maker {
+    /// Gives the Pod that asks volumes in some clusters, and says whether it did.
+    pub(super) fn make_volumes(&mut self, seed: u64) -> bool {
+        let mut dice = Dice(seed.rotate_left(32) ^ 0x766f_6c75_6d65);
+        if !dice.chance(20) {
+            return false;
+        }
+        self.push(
+            "storage.k8s.io/v1",
+            "StorageClass",
+            json!({ "metadata": { "name": "wait" }, "provisioner": "disk.example.com",
+                "volumeBindingMode": "WaitForFirstConsumer", "reclaimPolicy": "Delete" }),
+        );
+        let volumes: Vec<Value> = (0..dice.between(1, 3)).map(|index| self.volume(&mut dice, index)).collect();
+        let is_asking = |object: &&mut Value| {
+            object.get("kind") == Some(&json!("Pod")) && object.pointer("/metadata/name") == Some(&json!(ASKING.1))
+        };
+        let pod = self.objects.iter_mut().find(is_asking);
+        if let Some(spec) = pod.and_then(|pod| pod.get_mut("spec")).and_then(Value::as_object_mut)
+            && let Some(all) = spec.entry("volumes").or_insert_with(|| json!([])).as_array_mut()
+        {
+            all.extend(volumes);
+        }
+        true
+    }
+
+    /// A volume of the Pod, with its claim.
+    fn volume(&mut self, dice: &mut Dice, index: u64) -> Value {
+        let is_ephemeral = dice.chance(15);
+        let volume = format!("data-{index}");
+        let name = if is_ephemeral { format!("{}-{volume}", ASKING.1) } else { volume.clone() };
+        let is_bound = dice.chance(80);
+        let owner = json!([{ "apiVersion": "v1", "kind": "Pod", "name": ASKING.1, "uid": format!("uid-{}", ASKING.1),
+            "controller": true }]);
+        let metadata = without_nulls(json!({
+            "name": name, "namespace": ASKING.0, "uid": format!("uid-{name}"),
+            "ownerReferences": is_ephemeral.then_some(owner),
+            "annotations": is_bound.then(|| json!({ "pv.kubernetes.io/bind-completed": "yes" })),
+        }));
+        let storage = format!("volume-{index}");
+        let spec = without_nulls(json!({
+            "accessModes": ["ReadWriteOnce"], "storageClassName": "wait", "volumeMode": "Filesystem",
+            "resources": { "requests": { "storage": "1Gi" } },
+            "volumeName": is_bound.then_some(&storage),
+        }));
+        let status = json!({ "phase": if is_bound { "Bound" } else { "Pending" } });
+        self.push("v1", "PersistentVolumeClaim", json!({ "metadata": metadata, "spec": spec, "status": status }));
+        if is_bound {
+            self.persistent_volume(dice, &storage, &name);
+        }
+        if is_ephemeral {
+            let template = json!({ "spec": { "accessModes": ["ReadWriteOnce"], "storageClassName": "wait",
+                "resources": { "requests": { "storage": "1Gi" } } } });
+            return json!({ "name": volume, "ephemeral": { "volumeClaimTemplate": template } });
+        }
+        json!({ "name": volume, "persistentVolumeClaim": { "claimName": name } })
+    }
+
+    fn persistent_volume(&mut self, dice: &mut Dice, name: &str, claim: &str) {
+        let mut labels = Map::new();
+        for (label, values) in PLACES {
+            if dice.chance(15) {
+                labels.insert(label.to_owned(), json!(dice.word(values)));
+            }
+        }
+        let term = |key: &str, values: &[String]| json!({ "matchExpressions": [{ "key": key, "operator": "In", "values": values }] });
+        let nodes = self.nodes.clone();
+        let terms = match dice.below(6) {
+            0 => json!([term("topology.kubernetes.io/zone", &[dice.word(&["za", "zb"])])]),
+            1 => json!([
+                term("topology.kubernetes.io/zone", &[dice.word(&["za", "zb"])]),
+                term("rack", &["r1".to_owned(), "r2".to_owned()])
+            ]),
+            2 => {
+                json!([term("kubernetes.io/hostname", dice.pick(&nodes).map(std::slice::from_ref).unwrap_or_default())])
+            }
+            3 => json!([{ "matchExpressions": [{ "key": "disk", "operator": "Exists" }] }]),
+            _ => Value::Null,
+        };
+        let affinity = (!terms.is_null()).then(|| json!({ "required": { "nodeSelectorTerms": terms } }));
+        let spec = without_nulls(json!({
+            "capacity": { "storage": "1Gi" }, "accessModes": ["ReadWriteOnce"], "storageClassName": "wait",
+            "persistentVolumeReclaimPolicy": "Delete", "volumeMode": "Filesystem",
+            "csi": { "driver": "disk.example.com", "volumeHandle": name },
+            "claimRef": { "apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": ASKING.0, "name": claim,
+                "uid": format!("uid-{claim}") },
+            "nodeAffinity": affinity,
+        }));
+        let metadata = json!({ "name": name, "uid": format!("uid-{name}"), "labels": labels });
+        let status = json!({ "phase": "Bound" });
+        self.push("v1", "PersistentVolume", json!({ "metadata": metadata, "spec": spec, "status": status }));
+    }
+}
