@@ -10,7 +10,7 @@ use super::judge::Judge;
 use super::pick::State;
 use super::plan::Plan;
 use super::pools::{Overlay, gather};
-use super::precheck::{Stop, check};
+use super::precheck::{Stop, check, mix_alternatives};
 use super::quirks::Quirks;
 use super::result::{Common, build};
 use super::search::{End, Search};
@@ -63,7 +63,10 @@ impl<'c> Asking<'_, 'c> {
         let (plan, way, profile) = (self.plan, self.way, self.cluster.profile());
         let view = gather(self.cluster, self.pools, self.overlay, node, self.judge.selectors())?;
         let mut verdicts = Verdicts::new(plan, &view, node, profile, self.judge);
-        let needs = check(plan, &view, profile, &mut verdicts, budget)?;
+        let mut needs = check(plan, &view, profile, &mut verdicts, budget)?;
+        if way.quirks.all_alternative {
+            mix_alternatives(plan, &mut needs);
+        }
         let mut state = State::new(self.cluster, self.overlay, plan, &view, way.quirks);
         let met_defect = &mut self.met_defect;
         *met_defect |= view.mixes_counters();

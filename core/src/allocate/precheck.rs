@@ -94,6 +94,17 @@ struct Checker<'s, 'v, 'c> {
     needs: Needs,
 }
 
+/// The defect `all-alternative`: of a list whose first two alternatives are for all devices, the second gets those of the first.
+pub(super) fn mix_alternatives(plan: &Plan<'_>, needs: &mut Needs) {
+    for start in plan.requests.iter().filter(|request| request.units.len() > 1).map(|request| request.units.start) {
+        let first = needs.get(start).filter(|need| need.all.is_some()).map(|need| (need.count, need.all.clone()));
+        let second = needs.get_mut(start.saturating_add(1)).filter(|need| need.all.is_some());
+        if let (Some(need), Some((count, all))) = (second, first) {
+            *need = Need { count, all };
+        }
+    }
+}
+
 impl<'c> Checker<'_, '_, 'c> {
     /// Checks one request; gives the fewest devices that satisfy it.
     fn request(&mut self, claim: &ClaimPlan<'c>, request: &RequestPlan<'c>) -> Result<u64, Stop> {

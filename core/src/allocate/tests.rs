@@ -360,6 +360,8 @@ fn devices_that_look_the_same_to_a_selector_cost_one_evaluation() {
 #[test]
 fn a_later_alternative_for_all_devices_gets_one_up_to_1_35() {
     let ask = |version: Version, mode: Mode, first: u64| {
+        // None stands for all.
+        let first_mode = if first == 0 { "All" } else { "ExactCount" };
         let mut cluster = Cluster::new(Profile { mode, ..Profile::of(version) });
         let slice = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "s" },
             "spec": { "driver": "a.example.com", "nodeName": "n", "devices": [{ "name": "d0" }, { "name": "d1" }],
@@ -369,7 +371,7 @@ fn a_later_alternative_for_all_devices_gets_one_up_to_1_35() {
         }
         let none = json!([{ "cel": { "expression": "false" } }]);
         let list = json!([
-            { "name": "none", "deviceClassName": "any", "count": first, "selectors": none },
+            { "name": "none", "deviceClassName": "any", "allocationMode": first_mode, "count": first, "selectors": none },
             { "name": "all", "deviceClassName": "any", "allocationMode": "All" },
         ]);
         let claim = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
@@ -390,6 +392,9 @@ fn a_later_alternative_for_all_devices_gets_one_up_to_1_35() {
         assert_eq!(ask(version, Mode::Reference, 2), (0, 0));
         assert_eq!(ask(version, Mode::Sound, 1), (2, 1));
         assert_eq!(ask(version, Mode::Sound, 2), (2, 1));
+        // Both are for all devices, and the second gets those of the first.
+        assert_eq!(ask(version, Mode::Reference, 0), (0, 0));
+        assert_eq!(ask(version, Mode::Sound, 0), (2, 1));
     }
     assert_eq!(ask(Version::V1_36, Mode::Reference, 2), (2, 0));
     assert_eq!(ask(Version::V1_36, Mode::Sound, 1), (2, 0));
