@@ -95,7 +95,7 @@ const KINDS: [(&str, usize, Strip); 23] = kinds! {
 };
 
 /// Features, how often each must matter at least, and how it is taken out.
-const FEATURES: [(&str, usize, Strip); 37] = [
+const FEATURES: [(&str, usize, Strip); 39] = [
     ("gangs", 15, |case| without_field(case, &["PodGroup"], "gang")),
     ("claims of groups", 10, |case| without_field(case, &["PodGroup"], "resourceClaims")),
     ("podGroupResourceClaim", 1, |case| without_objects(case, "Pod", "podGroupResourceClaim")),
@@ -137,6 +137,8 @@ const FEATURES: [(&str, usize, Strip); 37] = [
     ("incomplete pools", 5, complete),
     ("node selectors of Pods", 5, |case| without_field(case, &MAKERS, "nodeSelector")),
     ("scheduling gates", 3, |case| without_field(case, &MAKERS, "schedulingGates")),
+    ("affinity between Pods", 3, |case| without_field(case, &MAKERS, "affinity")),
+    ("topology spread", 2, |case| without_field(case, &MAKERS, "topologySpreadConstraints")),
     ("ports of the host", 0, |case| without_field(case, &MAKERS, "ports")),
     ("other settings", 20, |case| case.settings = serde_json::json!({})),
 ];

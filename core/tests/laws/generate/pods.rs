@@ -6,6 +6,8 @@ use super::{CREATED, Maker, Offer, uid};
 
 const GPU: &str = "example.com/gpu";
 
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+
 impl Maker {
     pub(super) fn make_pods(&mut self) {
         let most = if self.groups.is_empty() { 6 } else { 3 };
@@ -64,9 +66,20 @@ impl Maker {
             6 if self.chance(40) => {
                 spec["containers"][0]["ports"] = json!([{ "containerPort": 80, "hostPort": 8080 }]);
             }
+            // All Pods of the namespace are meant.
+            7 => spec["affinity"] = json!({ "podAntiAffinity": { REQUIRED: [self.neighbours()] } }),
+            8 if self.chance(40) => spec["affinity"] = json!({ "podAffinity": { REQUIRED: [self.neighbours()] } }),
+            9 => {
+                spec["topologySpreadConstraints"] = json!([{ "maxSkew": 1, "topologyKey": "kubernetes.io/hostname",
+                    "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {} }]);
+            }
             _ => {}
         }
         spec
+    }
+
+    fn neighbours(&mut self) -> Value {
+        json!({ "topologyKey": *self.dice.pick(&["kubernetes.io/hostname", "zone"]), "labelSelector": {} })
     }
 
     /// An entry of `resourceClaims`, without its name.
