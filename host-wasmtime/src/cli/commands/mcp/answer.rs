@@ -54,7 +54,7 @@ impl Write for Bounded {
 pub(super) fn of(shown: Result<Shown>, detail: Detail, most: usize) -> Answer {
     match shown.and_then(|shown| text(shown, detail, most)) {
         Ok(text) => Answer { text, is_error: false },
-        Err(error) => Answer { text: cut(&refusal(&error), SHORT.0, SHORT.1), is_error: true },
+        Err(error) => Answer { text: cut(&refusal(&error), SHORT.0, SHORT.1, LESS), is_error: true },
     }
 }
 
@@ -86,7 +86,11 @@ fn text(shown: Shown, detail: Detail, most: usize) -> Result<String> {
         text.push_str(&format!("{gap}Standard error:\n{}\n", clean_painted(&stderr).trim_end()));
     }
     let (lines, bytes) = if detail == Detail::Short { SHORT } else { (usize::MAX, most) };
-    Ok(cut(&text, lines, bytes.min(most)))
+    let advice = match detail {
+        Detail::Short => "`detail` full has more, a question about less is shorter",
+        Detail::Full | Detail::Json => LESS,
+    };
+    Ok(cut(&text, lines, bytes.min(most), advice))
 }
 
 fn too_long(most: usize) -> String {
@@ -96,8 +100,11 @@ fn too_long(most: usize) -> String {
     )
 }
 
-/// The first lines of a text, in so many lines and bytes; the last one says how much is left out.
-fn cut(text: &str, most_lines: usize, most_bytes: usize) -> String {
+/// What to do about an answer that is too long.
+const LESS: &str = "ask about less, for instance one Pod or one node";
+
+/// The first lines of a text, in so many lines and bytes; the last one says how much is left out, and what to do about it.
+fn cut(text: &str, most_lines: usize, most_bytes: usize, advice: &str) -> String {
     if text.len() <= most_bytes && text.lines().count() <= most_lines {
         return text.to_owned();
     }
@@ -113,9 +120,7 @@ fn cut(text: &str, most_lines: usize, most_bytes: usize) -> String {
         number = number.saturating_add(1);
     }
     let left = all.saturating_sub(number);
-    kept.push_str(&format!(
-        "[{left} of {all} lines are left out, an answer has a limit: `detail` full has more, a question about less is shorter]\n"
-    ));
+    kept.push_str(&format!("[{left} of {all} lines are left out, an answer has a limit: {advice}]\n"));
     kept
 }
 
@@ -144,10 +149,10 @@ mod tests {
 
     #[test]
     fn a_text_is_cut_between_lines_and_says_so() {
-        assert_eq!(cut("a\nb\n", 2, 4), "a\nb\n");
-        let text = cut("one\ntwo\nthree\n", 2, 100);
+        assert_eq!(cut("a\nb\n", 2, 4, LESS), "a\nb\n");
+        let text = cut("one\ntwo\nthree\n", 2, 100, LESS);
         assert!(text.starts_with("one\ntwo\n[1 of 3 lines are left out"), "{text}");
-        assert!(cut("a long line\n", 9, 5).starts_with("[1 of 1 lines"));
+        assert!(cut("a long line\n", 9, 5, LESS).starts_with("[1 of 1 lines"));
     }
 
     #[test]
