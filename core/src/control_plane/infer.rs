@@ -164,7 +164,8 @@ fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
     let of_devices = cluster.inventory().slices_without_node().flat_map(|entry| own(&entry.slice));
     let of_devices =
         of_devices.filter_map(|device| device.node_name.as_ref()).filter(|name| !nodes.contains_key(*name));
-    let is_unknown = |name: &&String| !name.is_empty() && !pods.contains(name);
+    let is_refused = |name: &str| cluster.refused("Node", "", name).is_some();
+    let is_unknown = |name: &&String| !name.is_empty() && !pods.contains(name) && !is_refused(name);
     let unknown: BTreeSet<&String> = of_slices.chain(of_devices).filter(is_unknown).gather();
     if !unknown.is_empty() {
         let message = format!("slices name nodes that are not given: {}", list(unknown.into_iter()));

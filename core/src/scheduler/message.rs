@@ -12,6 +12,9 @@ pub(super) fn no_node(nodes: usize, texts: &str) -> String {
 
 /// The sentence about a Pod that fits nowhere: what the filters said, and what came after.
 pub(super) fn unschedulable(nodes: usize, filters: &str, after: &[String]) -> String {
+    if nodes == 0 {
+        return "no nodes available to schedule pods".to_owned();
+    }
     let none = no_node(nodes, filters);
     if after.is_empty() { none } else { format!("{none} {}", after.join(", ")) }
 }
