@@ -246,7 +246,11 @@ fn words(error: &csv::Error, head: &csv::StringRecord) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => {
             let column = err.field().and_then(|field| head.get(usize::try_from(field).ok()?));
-            column.map_or_else(|| err.kind().to_string(), |column| format!("`{column}`: {}", err.kind()))
+            let problem = match err.kind() {
+                csv::DeserializeErrorKind::ParseFloat(_) => "this is no number".to_owned(),
+                kind => kind.to_string(),
+            };
+            column.map_or_else(|| problem.clone(), |column| format!("`{column}`: {problem}"))
         }
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("the row has {len} values, the head has {expected_len} columns")
@@ -340,7 +344,7 @@ openb-pod-0006,6000,12288,0,0,,BE,Pending,-1,7,
         assert_eq!(shared.duration, Some((12_902_960 - 427_061) * 1000));
         assert_eq!(read[5].1.as_ref().unwrap().duration, Some(2000));
         let problem = |index: usize| read[index].1.as_ref().err().unwrap().as_str();
-        assert_eq!(problem(2), "`memory_mib`: invalid digit found in string");
+        assert_eq!(problem(2), "`memory_mib`: this is no number");
         assert_eq!(problem(3), "the row has 4 values, the head has 11 columns");
         assert_eq!(problem(4), "`gpu_milli` is 0: it is between 1 and 1000");
         assert_eq!(problem(6), "the arrival is -1 s");
