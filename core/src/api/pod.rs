@@ -14,6 +14,9 @@ use super::source::LabelSelector;
 /// The scheduler of Pods that name none.
 pub const DEFAULT_SCHEDULER: &str = "default-scheduler";
 
+/// The scheduler of the controller's part `scheduler`, which decides as kube-scheduler does here.
+pub(crate) const OWN_SCHEDULER: &str = "apportion";
+
 api_struct! {
     /// `v1` Pod.
     open Pod {

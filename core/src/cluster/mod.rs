@@ -29,7 +29,7 @@ use crate::api::group::{PodGroup, SchedulingWorkload};
 use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::api::others::{Bystander, PriorityClass};
-use crate::api::pod::{DEFAULT_SCHEDULER, Namespace, Pod};
+use crate::api::pod::{DEFAULT_SCHEDULER, Namespace, OWN_SCHEDULER, Pod};
 use crate::api::pool_status::ResourcePoolStatusRequest;
 use crate::api::scheduler_configuration::{self, SchedulerConfiguration, SchedulerProfile};
 use crate::api::slice::{ResourceSlice, TaintEffect, Twins};
@@ -521,8 +521,12 @@ impl Cluster {
         self.scheduler_profiles().find(|profile| profile.name() == pod.scheduler())
     }
 
-    /// Whether kube-scheduler gives a Pod its node: the configuration has its scheduler, or without one it is the default scheduler.
+    /// Whether somebody who is simulated gives a Pod its node: kube-scheduler, where the configuration has its scheduler or without one
+    /// it is the default scheduler, or the controller's own.
     pub(crate) fn has_scheduler_of(&self, pod: &Pod) -> bool {
+        if pod.scheduler() == OWN_SCHEDULER {
+            return true;
+        }
         match self.scheduler_profiles().next() {
             Some(_) => self.scheduler_profile(pod).is_some(),
             None => pod.scheduler() == DEFAULT_SCHEDULER,

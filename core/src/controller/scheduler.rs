@@ -11,7 +11,7 @@ use super::stale_writes::{self, StaleWrites};
 use super::{Conclusion, Lane, Task};
 use crate::allocate::Limits;
 use crate::api::object::Object;
-use crate::api::pod::Pod;
+use crate::api::pod::{OWN_SCHEDULER, Pod};
 use crate::cluster::entries::{Resolved, group_of, key_of, resolve};
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Time, Trigger};
@@ -19,9 +19,6 @@ use crate::finding::ObjectRef;
 use crate::gather::Gather;
 use crate::profile::Profile;
 use crate::scheduler::{self, Concern, NodeCache, Settings, Verdict, asks_others, concern};
-
-/// Name of the scheduler, as Pods give it.
-const NAME: &str = "apportion";
 
 /// Who tells, in Events.
 const TELLER: &str = "apportion-scheduler";
@@ -89,7 +86,7 @@ pub(super) struct Scheduler {
 impl Scheduler {
     pub(super) fn new() -> Self {
         Self {
-            node_cache: NodeCache::of(NAME),
+            node_cache: NodeCache::of(OWN_SCHEDULER),
             in_flight: InFlight::default(),
             stale_writes: StaleWrites::default(),
             entries: BTreeMap::new(),
@@ -201,7 +198,7 @@ impl Scheduler {
         if subject.kind == stale_writes::KIND {
             return self.fence(cluster, subject, now);
         }
-        self.stale_writes.begin(cluster, now, |pod| pod.spec.scheduler_name == NAME);
+        self.stale_writes.begin(cluster, now, |pod| pod.spec.scheduler_name == OWN_SCHEDULER);
         if self.stale_writes.are_awaited() {
             // Woken when there are none left.
             self.set(subject, State::Idle);

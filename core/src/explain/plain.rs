@@ -102,6 +102,7 @@ fn no_device(cluster: &Cluster) -> String {
     let refused: Vec<String> = cluster.names_of_refused("ResourceSlice").map(|name| format!("`{name}`")).collect();
     match refused.as_slice() {
         [] => "no driver offers any device".to_owned(),
+        [only] if only == "``" => "the only ResourceSlice was refused".to_owned(),
         [only] => format!("the only ResourceSlice, {only}, was refused"),
         several => format!("all ResourceSlices were refused: {}", list(several.iter())),
     }

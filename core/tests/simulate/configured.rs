@@ -120,6 +120,17 @@ fn a_scheduler_that_is_listed_has_pods_of_its_own() {
     assert!(ran.pod("q").reasons[0].message.contains("no scheduler `default-scheduler`"));
 }
 
+/// The controller's part `scheduler` decides by the same rules.
+#[test]
+fn pods_of_our_own_scheduler_are_placed() {
+    let rooms = node("a", 4, "");
+    for configuration in [String::new(), profile("")] {
+        let own = placed(&format!("{configuration}{rooms}{}", pod("p", "schedulerName: apportion")), "p").1;
+        let other = placed(&format!("{configuration}{rooms}{}", pod("p", "schedulerName: another")), "p").1;
+        assert_eq!((own.as_str(), other.as_str()), ("a", ""));
+    }
+}
+
 #[test]
 fn without_default_preemption_nobody_goes() {
     let low = pod("low", "nodeName: a, priority: 0").replace("cpu: 1,", "cpu: 4,");
