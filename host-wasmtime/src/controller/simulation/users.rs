@@ -133,9 +133,14 @@ fn place_that_is_free(store: &Store) -> Option<(String, String)> {
     Some((gone["namespace"].as_str()?.to_owned(), gone["name"].as_str()?.to_owned()))
 }
 
-/// Somebody writes something into a source that the controller does not understand.
+/// Somebody writes something into a source, of those that are there, that the controller does not understand.
 pub(super) fn make_strange(store: &mut Store) {
-    change(store, "clusterresourceclaimtemplates", "", &name("s", SOURCES), |one| *one = strange(one.take()));
+    let names: Vec<String> = (0..SOURCES).map(|number| format!("s-{number}")).collect();
+    let is_there = |name: &&String| store.get("clusterresourceclaimtemplates", "", name).is_some();
+    let there: Vec<&str> = names.iter().filter(is_there).map(String::as_str).collect();
+    if !there.is_empty() {
+        change(store, "clusterresourceclaimtemplates", "", one(&there), |one| *one = strange(one.take()));
+    }
 }
 
 /// Changes an object, where it is there.

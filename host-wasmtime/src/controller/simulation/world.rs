@@ -41,6 +41,53 @@ const VERSIONS: [&str; 3] = ["all", "1.36", "1.37"];
 /// How long nothing has to be written until everything counts as settled: longer than the longest pause between two tries.
 const QUIET: u64 = 400;
 
+/// A defect that a run is to find.
+#[derive(Clone, Copy)]
+pub(super) struct Planted {
+    pub(super) defect: Defect,
+    /// What the law says that it breaks.
+    pub(super) words: &'static str,
+    /// What has to fail for it to show.
+    pub(super) faults: &'static [FaultKind],
+}
+
+/// What may fail beside the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FaultKind {
+    /// A machine reaches nobody.
+    Partition,
+    /// A process is stopped for a while.
+    Stop,
+    /// A machine is stopped for a while, and its monotonic clock with it.
+    StandStill,
+    /// The same with all of its clocks, one of which somebody sets right later.
+    StandStillBehind,
+    /// A process ends without a word.
+    Kill,
+    /// A process ends in an orderly way.
+    End,
+    /// Watches end.
+    Cut,
+    /// Watches end, and what has happened so far is not told any more.
+    Forget,
+    /// The component stops in its next call.
+    Trap,
+}
+
+/// In the proportions in which they happen.
+pub(super) const ALL_FAULTS: &[FaultKind] = &[
+    FaultKind::Partition,
+    FaultKind::Partition,
+    FaultKind::Stop,
+    FaultKind::StandStill,
+    FaultKind::StandStillBehind,
+    FaultKind::Kill,
+    FaultKind::End,
+    FaultKind::Cut,
+    FaultKind::Forget,
+    FaultKind::Trap,
+];
+
 /// What a run was like.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Outcome {
@@ -55,11 +102,11 @@ pub(super) struct Outcome {
 }
 
 /// Plays until so many steps are done, or a law is broken. A step is a request that was answered, or something that somebody did or
-/// that failed. Of a defect that is planted only what has these words counts.
-pub(super) fn play(seed: u64, steps: u64, planted: Option<(Defect, &'static str)>) -> Outcome {
-    defect::plant(planted.map(|(defect, _)| defect));
-    let words = planted.map_or("", |(_, words)| words);
-    let outcome = processor::run(seed, REPLICAS, async move { World::new().play(steps, words).await });
+/// that failed. With a planted defect only what it needs fails, and only what has its words counts.
+pub(super) fn play(seed: u64, steps: u64, planted: Option<Planted>) -> Outcome {
+    defect::plant(planted.map(|planted| planted.defect));
+    let (faults, words) = planted.map_or((ALL_FAULTS, ""), |planted| (planted.faults, planted.words));
+    let outcome = processor::run(seed, REPLICAS, async move { World::new(faults).play(steps, words).await });
     defect::plant(None);
     outcome
 }
@@ -72,6 +119,7 @@ struct World {
     running: Vec<Option<(&'static str, watch::Sender<bool>)>>,
     /// From when on another one may run there.
     free: Vec<Duration>,
+    faults: &'static [FaultKind],
     starts: u64,
     acts: u64,
     rounds: u64,
@@ -93,7 +141,7 @@ fn arguments() -> ControllerArguments {
 }
 
 impl World {
-    fn new() -> Self {
+    fn new(faults: &'static [FaultKind]) -> Self {
         let network = Network::new();
         network.given(users::begin);
         Self {
@@ -102,6 +150,7 @@ impl World {
             laws: Laws::new(),
             running: (0..=REPLICAS).map(|_| None).collect(),
             free: vec![Duration::ZERO; REPLICAS + 1],
+            faults,
             starts: 0,
             acts: 0,
             rounds: 0,
@@ -195,34 +244,35 @@ impl World {
             0 => self.leader().unwrap_or(1),
             _ => 1 + usize::try_from(below(REPLICAS as u64)).unwrap(),
         };
-        let choice = below(10);
-        info!(choice, machine, ?length, "a fault");
-        match choice {
-            // A partition.
-            0 | 1 => spawn_on(WORLD, async move {
+        let fault = one(self.faults);
+        info!(?fault, machine, ?length, "a fault");
+        match fault {
+            FaultKind::Partition => spawn_on(WORLD, async move {
                 network.weather().cut.insert(machine);
                 runtime::sleep(length).await;
                 network.weather().cut.remove(&machine);
             }),
-            // The process is stopped, or its machine with its clocks.
-            choice @ 2..=4 if processor::stand(machine, true) => spawn_on(WORLD, async move {
-                runtime::sleep(length).await;
-                processor::set_behind(machine, |behind| match choice {
-                    2 => {}
-                    3 => behind.0 += length,
-                    _ => *behind = (behind.0 + length, behind.1 + length),
+            FaultKind::Stop | FaultKind::StandStill | FaultKind::StandStillBehind => {
+                if !processor::stand(machine, true) {
+                    return;
+                }
+                spawn_on(WORLD, async move {
+                    runtime::sleep(length).await;
+                    processor::set_behind(machine, |behind| match fault {
+                        FaultKind::StandStill => behind.0 += length,
+                        FaultKind::StandStillBehind => *behind = (behind.0 + length, behind.1 + length),
+                        _ => {}
+                    });
+                    processor::stand(machine, false);
+                    runtime::sleep(seconds(below(20))).await;
+                    processor::set_behind(machine, |behind| behind.1 = Duration::ZERO);
                 });
-                processor::stand(machine, false);
-                // Somebody sets the clock.
-                runtime::sleep(seconds(below(20))).await;
-                processor::set_behind(machine, |behind| behind.1 = Duration::ZERO);
-            }),
-            // It ends without a word, or in an orderly way.
-            5 => {
+            }
+            FaultKind::Kill => {
                 processor::kill(machine);
                 self.running[machine] = None;
             }
-            6 => {
+            FaultKind::End => {
                 let Some((_, stop)) = self.running[machine].take() else { return };
                 stop.send_replace(true);
                 self.free[machine] = elapsed() + seconds(6);
@@ -231,11 +281,9 @@ impl World {
                     processor::kill(machine);
                 });
             }
-            // Watches end; what was told is forgotten.
-            2..=4 => {}
-            7 => self.network.given(|store| store.cut += 1),
-            8 => self.network.given(forget),
-            _ => defect::stop(),
+            FaultKind::Cut => network.given(|store| store.cut += 1),
+            FaultKind::Forget => network.given(forget),
+            FaultKind::Trap => defect::stop(),
         }
     }
 
@@ -377,7 +425,7 @@ impl World {
 /// See [`World::relabel`].
 pub(super) fn relabel(seed: u64, seconds_of_trouble: u64, planted: Option<Defect>) -> Vec<usize> {
     defect::plant(planted);
-    let left = processor::run(seed, REPLICAS, async move { World::new().relabel(seconds_of_trouble).await });
+    let left = processor::run(seed, REPLICAS, async move { World::new(ALL_FAULTS).relabel(seconds_of_trouble).await });
     defect::plant(None);
     left
 }
