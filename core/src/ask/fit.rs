@@ -20,9 +20,9 @@ use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::explain::case::Case;
-use crate::explain::survey::{NodeTally, Survey, Surveys};
+use crate::explain::survey::{NodeTally, Survey};
 use crate::explain::unknown::unknown;
-use crate::explain::{Request, explain_case};
+use crate::explain::{Known, Request, explain_case};
 use crate::finding::{Code, Finding, ObjectRef, Severity, list};
 use crate::gather::Gather;
 use crate::scheduler::NodeCache;
@@ -226,7 +226,7 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     let (subject, all_nodes) = (request.subject.clone(), cluster.nodes().len());
     let case = Case { subject, all_nodes, question, ..Case::default() };
     let after =
-        explain_case(cluster, case, &Request::default(), &limits, &mut Allowance::new(0, 0), &mut Surveys::default());
+        explain_case(cluster, case, &Request::default(), &limits, &mut Allowance::new(0, 0), &mut Known::default());
     let runs_out = if placed >= MOST { format!("more than {MOST} fit") } else { after.headline };
     Ok(Fit { total, rows, runs_out, largest, stranded, remainders, namespaces })
 }

@@ -9,10 +9,9 @@ use std::sync::Arc;
 use super::change::Change;
 use super::relax::to_write;
 use super::settled::{Settled, settle};
-use super::survey::Surveys;
 use super::trial::{ADDED, added, freed, key_in};
 use super::words::list;
-use super::{Explanation, State, Suggestion, explain_one};
+use super::{Explanation, Known, State, Suggestion, explain_one};
 use crate::allocate::Limits;
 use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
@@ -152,7 +151,7 @@ impl<'t> Trials<'t> {
         let helps = if subject.kind == "Pod" {
             self.are_fewer_pending(subject, &cluster, &settled)
         } else {
-            let other = explain_one(&mut cluster, &settled, subject, &[], self.limits, &mut Surveys::default());
+            let other = explain_one(&mut cluster, &settled, subject, &[], self.limits, &mut Known::default());
             other.is_some_and(|other| matches!(other.state, State::Placed | State::Fits))
         };
         Some(if helps { Ok(self.leaving(subject, suggestion, &cluster, &settled)) } else { Err(()) })

@@ -283,13 +283,14 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key, book: Arc<NodeCa
 
 /// The nodes that take the Pod, and the claims that are to be allocated there.
 fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &mut Case) {
-    let filters = PodFilters::of(cluster, &case.book, pod);
+    let mut topology = case.book.topology();
+    let filters = PodFilters::of(cluster, &mut topology, pod);
     let (allocated, unallocated): (Vec<&ResourceClaim>, Vec<&ResourceClaim>) =
         claims.iter().copied().partition(|claim| claim.status.allocation.is_some());
     let mut extended_here = None;
     for state in Arc::clone(&case.book).nodes() {
         let extended = extended::on_node(cluster, pod, &state.node);
-        if filters.refuse(state, extended.as_ref()) || !allocated.iter().all(|claim| reaches(claim, state)) {
+        if filters.refuse(&topology, state, extended.as_ref()) || !allocated.iter().all(|claim| reaches(claim, state)) {
             continue;
         }
         // Nodes that need another claim for extended resources are asked on their own; the first kind is explained.

@@ -9,8 +9,7 @@ use super::carried_out::Trials;
 use super::change::Change;
 use super::relax::{Suggestion, fewest, ranked};
 use super::settled::{Settled, settle};
-use super::survey::Surveys;
-use super::{Explanation, State, explain_one};
+use super::{Explanation, Known, State, explain_one};
 use crate::allocate::Limits;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
@@ -117,7 +116,7 @@ impl<'l> OtherGates<'l> {
             let settled = settle(&mut cluster, limits);
             (cluster, settled)
         });
-        let Some(other) = explain_one(cluster, settled, &explanation.subject, nodes, limits, &mut Surveys::default())
+        let Some(other) = explain_one(cluster, settled, &explanation.subject, nodes, limits, &mut Known::default())
         else {
             return Err(Gates::new());
         };

@@ -56,6 +56,7 @@ use crate::finding::{Code, Finding, ObjectRef};
 use carried_out::Trials;
 use case::Case;
 use gates::OtherGates;
+use raise::Raises;
 use settled::{Look, Settled, settle};
 use survey::{Survey, Surveys};
 
@@ -64,6 +65,13 @@ const CALL: u64 = 8_000_000;
 const SUBJECT: u64 = 4_000_000;
 const CONFLICT: u64 = SUBJECT / 4;
 const TRIAL: u64 = 200_000;
+
+/// What was found out about one cluster: Pods that ask the same get the same answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    surveys: Surveys,
+    raises: Raises,
+}
 
 /// Explains what is asked for.
 ///
@@ -80,9 +88,9 @@ pub fn explain(cluster: &mut Cluster, request: &Request, limits: &Limits) -> Res
     let settled = settle(cluster, limits);
     let mut explanations = Vec::new();
     let mut allowance = Allowance::new(CALL, TRIAL.min(limits.max_steps));
-    let mut surveys = Surveys::default();
+    let mut known = Known::default();
     for case in case::cases(cluster, &settled, request)? {
-        explanations.push(explain_case(cluster, case, request, limits, &mut allowance, &mut surveys));
+        explanations.push(explain_case(cluster, case, request, limits, &mut allowance, &mut known));
     }
     if let Some(given) = given {
         let mut trials = Trials::of(&given, cluster, &settled, limits);
@@ -111,7 +119,7 @@ enum Stage {
     /// It is looked at.
     Looking(Box<Simulation>, Look),
     /// Those that wait are explained.
-    Explaining(Settled, VecDeque<ObjectRef>, Surveys),
+    Explaining(Settled, VecDeque<ObjectRef>, Known),
 }
 
 impl Waiting {
@@ -147,15 +155,15 @@ impl Waiting {
                         self.cluster.take_over(simulation.into_cluster());
                         let (settled, cluster) = (look.end(), &self.cluster);
                         let left = waiting(cluster, &settled);
-                        Stage::Explaining(settled, left, Surveys::default())
+                        Stage::Explaining(settled, left, Known::default())
                     }
                 },
-                Stage::Explaining(settled, mut left, mut surveys) => {
+                Stage::Explaining(settled, mut left, mut known) => {
                     let Some(subject) = left.pop_front() else { return Ok(self.explained) };
                     steps = steps.saturating_sub(1);
                     let cluster = &mut self.cluster;
-                    self.explained.extend(explain_one(cluster, &settled, &subject, &[], limits, &mut surveys));
-                    Stage::Explaining(settled, left, surveys)
+                    self.explained.extend(explain_one(cluster, &settled, &subject, &[], limits, &mut known));
+                    Stage::Explaining(settled, left, known)
                 }
             };
         }
@@ -177,11 +185,11 @@ fn explain_one(
     subject: &ObjectRef,
     nodes: &[String],
     limits: &Limits,
-    surveys: &mut Surveys,
+    known: &mut Known,
 ) -> Option<Explanation> {
     let request = Request { subject: Some(subject.clone()), nodes: nodes.to_vec(), ..Request::default() };
     let case = case::cases(cluster, settled, &request).ok()?.into_iter().next()?;
-    Some(explain_case(cluster, case, &request, limits, &mut Allowance::new(0, 0), surveys))
+    Some(explain_case(cluster, case, &request, limits, &mut Allowance::new(0, 0), known))
 }
 
 pub(crate) fn explain_case(
@@ -190,11 +198,11 @@ pub(crate) fn explain_case(
     request: &Request,
     limits: &Limits,
     allowance: &mut Allowance,
-    surveys: &mut Surveys,
+    known: &mut Known,
 ) -> Explanation {
     let mut seen = case.seen.take();
-    let mut own = Surveys::default();
-    let (cluster, surveys) = seen.as_mut().map_or((cluster, surveys), |seen| (seen, &mut own));
+    let mut own = Known::default();
+    let (cluster, known) = seen.as_mut().map_or((cluster, known), |seen| (seen, &mut own));
     let mut explanation = Explanation {
         subject: case.subject.clone(),
         state: State::Blocked,
@@ -217,7 +225,7 @@ pub(crate) fn explain_case(
         return explanation;
     }
     if !case.is_blocked && !case.question.claims.is_empty() {
-        let survey = surveys.of(cluster, &case.question);
+        let survey = known.surveys.of(cluster, &case.question);
         look_at_devices(cluster, &case, &survey, request, limits, allowance, &mut explanation);
     } else if !case.is_blocked {
         explanation.state = State::Fits;
@@ -225,7 +233,7 @@ pub(crate) fn explain_case(
         explanation.suggestions = allowance.lend(SUBJECT, |part| suggest::of_nodes(cluster, &case, part));
     }
     if request.suggestions && matches!(explanation.state, State::Blocked | State::NoDevices) {
-        explanation.suggestions.extend(raise::suggestion(cluster, &case, limits));
+        explanation.suggestions.extend(known.raises.suggestion(cluster, &case, limits));
         relax::ranked(&mut explanation.suggestions);
     }
     if allowance.was_short() {

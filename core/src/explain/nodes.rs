@@ -154,22 +154,20 @@ fn includes(changes: &[Change], others: &[Change]) -> bool {
 
 /// The nodes that refuse the Pod and can be had by changes, in groups.
 fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
-    let (requests, filters) = (node_fit::requests(pod), PodFilters::of(cluster, &case.book, pod));
+    let mut topology = case.book.topology();
+    let filters = PodFilters::of(cluster, &mut topology, pod);
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for state in case.book.nodes() {
-        if filters.keep_off(state) || !case.allocated.iter().all(|claim| reaches(claim, state)) {
+        if filters.keep_off(&topology, state) || !case.allocated.iter().all(|claim| reaches(claim, state)) {
             continue;
         }
         let extended = extended::on_node(cluster, pod, &state.node);
-        let mut requests = requests.clone();
-        requests.retain(|name, _| extended.as_ref().is_none_or(|extended| !extended.resources.contains(name)));
-        if !filters.refuse(state, extended.as_ref()) {
+        if !filters.refuse(&topology, state, extended.as_ref()) {
             continue;
         }
         let name = state.name().to_owned();
-        let Some(changes) = changes(pod.clone(), requests, state.clone()) else {
-            continue;
-        };
+        let requests = filters.requests_beside(extended.as_ref()).into_owned();
+        let Some(changes) = changes(pod.clone(), requests, state.clone()) else { continue };
         let key = format!("{changes:?} {extended:?}");
         groups.entry(key).or_insert_with(|| Group { changes, extended, nodes: Vec::new() }).nodes.push(name);
     }

@@ -24,39 +24,65 @@ const MOST_TRIED: usize = 8;
 /// The highest priority that users can give.
 const HIGHEST: i64 = 1_000_000_000;
 
-/// The lowest priority with which the Pod of a case takes the place of others.
-pub(crate) fn suggestion(cluster: &mut Cluster, case: &Case, limits: &Limits) -> Option<Suggestion> {
-    let key = case.pod.as_ref()?;
-    let pod = cluster.pods().get(key).cloned()?;
-    if never_preempts(&pod) || !pod.spec.node_name.is_empty() {
-        return None;
-    }
-    let requests = node_fit::requests(&pod);
-    let is_full = |state: &NodeState| {
-        let refusals = state.refusals(&pod, &requests);
-        !refusals.is_empty() && refusals.iter().all(Refusal::is_curable)
-    };
-    if !asks_others(&pod) && !case.book.nodes().any(is_full) {
-        return None;
-    }
-    let mut book = NodeCache::clone(&case.book);
-    for (to, class) in priorities(cluster, &pod).into_iter().take(MOST_TRIED) {
-        let mut raised = Pod::clone(&pod);
-        raised.spec.priority = Some(to);
-        cluster.apply(Object::Pod(Arc::new(raised)));
-        let takeover = takeover(cluster, &mut book, key, limits);
-        cluster.apply(Object::Pod(Arc::clone(&pod)));
-        let Some(Takeover { node, victims, .. }) = takeover else { continue };
-        let victims = victims.iter().map(|key| format!("{}/{}", key.0, key.1)).collect();
-        let changes = vec![Change::RaisePriority { from: pod.priority(), to, class, victims }];
-        let manifests = written(cluster, &pod, &changes);
-        if manifests.is_empty() {
+/// Whose place Pods take with other priorities, in one cluster.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Raises {
+    /// What the nodes have left.
+    book: Option<NodeCache>,
+    refusals: KnownRefusals,
+}
+
+impl Raises {
+    /// The lowest priority with which the Pod of a case takes the place of others.
+    pub(super) fn suggestion(&mut self, cluster: &mut Cluster, case: &Case, limits: &Limits) -> Option<Suggestion> {
+        let key = case.pod.as_ref()?;
+        let pod = cluster.pods().get(key).cloned()?;
+        if never_preempts(&pod) || !pod.spec.node_name.is_empty() {
             return None;
         }
-        let text = all_in_words(case, &changes);
-        return Some(Suggestion { text, changes, node: Some(node), manifests, deletes: Vec::new(), steps: Vec::new() });
+        let requests = node_fit::requests(&pod);
+        let is_full = |state: &NodeState| {
+            let refusals = state.refusals(&pod, &requests);
+            !refusals.is_empty() && refusals.iter().all(Refusal::is_curable)
+        };
+        if !asks_others(&pod) && !case.book.nodes().any(is_full) {
+            return None;
+        }
+        for (to, class) in priorities(cluster, &pod).into_iter().take(MOST_TRIED) {
+            let mut raised = Pod::clone(&pod);
+            raised.spec.priority = Some(to);
+            cluster.apply(Object::Pod(Arc::new(raised)));
+            let takeover = self.takeover(cluster, case, key, limits);
+            cluster.apply(Object::Pod(Arc::clone(&pod)));
+            let Some(Takeover { node, victims, .. }) = takeover else { continue };
+            let victims = victims.iter().map(|key| format!("{}/{}", key.0, key.1)).collect();
+            let changes = vec![Change::RaisePriority { from: pod.priority(), to, class, victims }];
+            let manifests = written(cluster, &pod, &changes);
+            if manifests.is_empty() {
+                return None;
+            }
+            let text = all_in_words(case, &changes);
+            let (deletes, steps) = (Vec::new(), Vec::new());
+            return Some(Suggestion { text, changes, node: Some(node), manifests, deletes, steps });
+        }
+        None
     }
-    None
+
+    /// Whose place the Pod of a case takes, if it does.
+    fn takeover(&mut self, cluster: &mut Cluster, case: &Case, pod: &Key, limits: &Limits) -> Option<Takeover> {
+        let profile = &cluster.profile().clone();
+        let (now, records_failures, records_scores, preempts) = (Time::default(), true, false, true);
+        let settings = Settings { profile, limits, now, records_failures, records_scores, preempts };
+        let book = self.book.get_or_insert_with(|| NodeCache::clone(&case.book));
+        let examined = examine(cluster, book, settings, pod, &mut self.refusals);
+        let Examination::Unfit { cause: Cause::Nodes { nodes, .. }, .. } = examined.pods.into_iter().next()?.1 else {
+            return None;
+        };
+        match nodes.preemption.as_ref()? {
+            Preemption::Takes(takeover) => Some(takeover.clone()),
+            Preemption::NotEligible(_) | Preemption::Nobody(_) => None,
+        }
+    }
 }
 
 /// Priorities above that of a Pod that make a difference, the lowest first: each is that of a PriorityClass where such are given.
@@ -76,19 +102,4 @@ fn priorities(cluster: &Cluster, pod: &Pod) -> Vec<(i64, Option<String>)> {
     let mut all: Vec<(i64, Option<String>)> = above.filter_map(lowest).collect();
     all.dedup();
     all
-}
-
-/// Whose place a Pod takes, if it does.
-fn takeover(cluster: &mut Cluster, book: &mut NodeCache, pod: &Key, limits: &Limits) -> Option<Takeover> {
-    let profile = &cluster.profile().clone();
-    let (now, records_failures, records_scores, preempts) = (Time::default(), true, false, true);
-    let settings = Settings { profile, limits, now, records_failures, records_scores, preempts };
-    let examined = examine(cluster, book, settings, pod, &mut KnownRefusals::default());
-    let Examination::Unfit { cause: Cause::Nodes { nodes, .. }, .. } = examined.pods.into_iter().next()?.1 else {
-        return None;
-    };
-    match nodes.preemption.as_ref()? {
-        Preemption::Takes(takeover) => Some(takeover.clone()),
-        Preemption::NotEligible(_) | Preemption::Nobody(_) => None,
-    }
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::attempt::{Attempt, Failure, Scheduler};
@@ -17,9 +17,7 @@ use super::declared;
 use super::needs::{self, Need};
 use super::node_allocatable::{self, Problem};
 use super::node_fit::{self, NodeState, Refusal, Resources, Room};
-use super::plan::Plan;
-use super::topology::Wanted;
-use super::volumes::Volumes;
+use super::pod_filters::PodFilters;
 use super::{message, score, special};
 use crate::allocate::extended::{self, ANNOTATION, ExtendedResources};
 use crate::allocate::{Answer, NodeRefusal, Outcome, Place, Question, allocate_without, find_place_without};
@@ -40,12 +38,7 @@ pub(super) type Candidate = (String, Option<ExtendedResources>);
 /// What nodes are asked.
 #[derive(Clone)]
 pub(super) struct Asked<'p> {
-    /// The Pod as its filters see it.
-    pub(super) pod: &'p Pod,
-    /// The Pod as it is.
-    pub(super) own: &'p Pod,
-    pub(super) plan: &'p Plan,
-    pub(super) requests: Resources,
+    pub(super) filters: PodFilters<'p>,
     pub(super) needs: &'p [Need],
     /// Claims without devices.
     pub(super) claims: Vec<ResourceClaim>,
@@ -55,12 +48,6 @@ pub(super) struct Asked<'p> {
     pub(super) shared: Option<String>,
     /// Whether drivers gave up a claim that has devices.
     pub(super) has_lost: bool,
-    /// What nodes have to declare.
-    pub(super) features: Vec<&'static str>,
-    /// Where its volumes can be used.
-    pub(super) volumes: Volumes,
-    /// What it asks of placed Pods, or they of it.
-    pub(super) wanted: Option<Wanted>,
 }
 
 /// What a node is to an attempt.
@@ -91,38 +78,26 @@ pub(super) struct Full {
 impl Scheduler<'_> {
     /// Tries nodes.
     pub(super) fn filter(&mut self, own: &Pod, needs: &[Need], asks: bool) -> Attempt {
-        let plan = Plan::of(self.cluster, own, self.settings.profile.version);
-        let seen = plan.seen(self.cluster, own);
-        let pod = seen.as_ref().unwrap_or(own);
+        let filters = PodFilters::of(self.cluster, &mut self.book.topology, own);
         let preempts = self.settings.preempts;
-        self.settings.preempts = preempts && plan.preempts;
-        let attempt = self.filter_seen((pod, own, &plan), needs, asks);
+        self.settings.preempts = preempts && filters.plan.preempts;
+        let attempt = self.filter_with(filters, needs, asks);
         self.settings.preempts = preempts;
         attempt
     }
 
-    fn filter_seen(&mut self, (pod, own, plan): (&Pod, &Pod, &Plan), needs: &[Need], asks: bool) -> Attempt {
+    fn filter_with(&mut self, filters: PodFilters<'_>, needs: &[Need], asks: bool) -> Attempt {
         let mut held = needs.iter().filter(|need| need.is_allocated());
         let shared =
             held.find_map(|need| node_allocatable::sharing_problem(self.cluster, &need.claim, need.is_reserved));
         let open = needs.iter().filter(|need| !need.is_allocated());
         let asked = Asked {
-            pod,
-            own,
-            plan,
-            requests: plan.asked(node_fit::requests(pod)),
+            filters,
             needs,
             claims: open.map(|need| need.claim.clone()).collect(),
             asks,
             shared,
             has_lost: needs.iter().any(|need| self.is_lost(&need.claim)),
-            features: if plan.asks_for_features() {
-                declared::needed(pod, self.settings.profile.version)
-            } else {
-                Vec::new()
-            },
-            volumes: plan.volumes(Volumes::of(self.cluster, own)),
-            wanted: self.book.wanted((pod, own)),
         };
         let alike = self.asks_alike(&asked);
         if let Some(failure) = alike.as_ref().and_then(|alike| self.known_refusal(alike, &asked.claims)) {
@@ -147,7 +122,7 @@ impl Scheduler<'_> {
 
     /// A place on the node that a Pod is nominated for: others are not looked at then.
     fn on_nominated_node(&mut self, asked: &Asked<'_>) -> Option<Placement> {
-        let nominated = &asked.pod.status.nominated_node_name;
+        let nominated = &asked.pod().status.nominated_node_name;
         let is_asked = self.settings.preempts && self.only.is_none();
         self.book.node(nominated).filter(|_| is_asked)?;
         self.only = Some(nominated.clone());
@@ -174,9 +149,9 @@ impl Scheduler<'_> {
         }
         self.book.listen(self.cluster);
         if let Some(node) = asked.only_node() {
-            let room = Room::of(asked.requests.clone());
+            let room = Room::of(asked.filters.requests.clone());
             let state = self.book.node(node).filter(|state| !self.is_left_out(state.name()));
-            let is_apart = |state: &NodeState| self.book.apart(asked.wanted.as_ref(), state).is_some();
+            let is_apart = |state: &NodeState| asked.filters.apart(&self.book.topology, state).is_some();
             let state = state.filter(|state| !is_apart(state));
             let candidate = state.and_then(|state| self.candidate(asked, &room, state));
             self.book.looked_at(1);
@@ -228,8 +203,12 @@ impl Scheduler<'_> {
     /// The only place that was asked about, with its scores where they are wanted.
     fn with_own_scores(&mut self, asked: &Asked<'_>, mut placement: Placement) -> Placement {
         if let Some(position) = self.book.position(&placement.node).filter(|_| self.settings.records_scores) {
-            let comparison =
-                self.book.comparison(self.cluster, (asked.own, asked.pod), &asked.scored(), &asked.plan.rules);
+            let comparison = self.book.comparison(
+                self.cluster,
+                (asked.filters.own, asked.pod()),
+                &asked.scored(),
+                &asked.filters.plan.rules,
+            );
             let devices = score::score(&placement.needs, &placement.allocations);
             placement.scores = Some(Box::new(self.book.scores(&comparison, &[(position, devices)])));
         }
@@ -247,7 +226,12 @@ impl Scheduler<'_> {
         (by_nodes, by_devices): (ClassIdx, Option<ClassIdx>),
         full: &mut Full,
     ) -> Result<Option<Placement>, Failure> {
-        let comparison = self.book.comparison(self.cluster, (asked.own, asked.pod), &asked.scored(), &asked.plan.rules);
+        let comparison = self.book.comparison(
+            self.cluster,
+            (asked.filters.own, asked.pod()),
+            &asked.scored(),
+            &asked.filters.plan.rules,
+        );
         let records = self.settings.records_scores;
         let is_plain = comparison.is_plain && !records && (asked.claims.is_empty() || !score::matters(asked.needs));
         let mut order = BinaryHeap::new();
@@ -283,7 +267,7 @@ impl Scheduler<'_> {
     /// The node at a position as a candidate, unless something speaks against it.
     fn look_at(&mut self, asked: &Asked<'_>, room: &Room, by_nodes: ClassIdx, position: usize) -> Option<Candidate> {
         let state = self.book.at(position).filter(|state| !self.is_left_out(state.name()))?;
-        let is_apart = self.book.apart(asked.wanted.as_ref(), state).is_some();
+        let is_apart = asked.filters.apart(&self.book.topology, state).is_some();
         let candidate = self.candidate(asked, room, state);
         self.book.looked_at(1);
         if candidate.is_none() {
@@ -296,12 +280,13 @@ impl Scheduler<'_> {
     /// Whether a node is a candidate. `room` is what the Pod asks of it where no devices serve any of that.
     fn candidate(&self, asked: &Asked<'_>, room: &Room, state: &NodeState) -> Option<Candidate> {
         let extended = self.extended_on(asked, state);
+        let filters = &asked.filters;
         let accepts = match &extended {
-            None => state.accepts(asked.pod, room),
-            Some(extended) => state.accepts(asked.pod, &Room::of(ordinary(asked, extended))),
+            None => state.accepts(asked.pod(), room),
+            Some(_) => state.accepts(asked.pod(), &Room::of(filters.requests_beside(extended.as_ref()).into_owned())),
         };
-        let accepts = accepts && asked.volumes.refusal(&state.node).is_none();
-        let accepts = accepts && declared::missing(&asked.features, &state.node).is_none();
+        let accepts = accepts && filters.volumes.refusal(&state.node).is_none();
+        let accepts = accepts && declared::missing(&filters.features, &state.node).is_none();
         let is_open = accepts && asked.needs.iter().all(|need| reaches(&need.claim, state));
         is_open.then(|| (state.name().to_owned(), extended))
     }
@@ -315,20 +300,7 @@ impl Scheduler<'_> {
     /// What a node is, with everything that speaks against it.
     pub(super) fn standing(&self, asked: &Asked<'_>, state: &NodeState) -> Standing {
         let extended = self.extended_on(asked, state);
-        let mut refusals = match &extended {
-            None => state.refusals(asked.pod, &asked.requests),
-            Some(extended) => state.refusals(asked.pod, &ordinary(asked, extended)),
-        };
-        let added = asked.plan.added().filter(|_| refusals == [Refusal::Affinity]);
-        if added.is_some_and(|added| !node_fit::selected(&BTreeMap::new(), Some(added), &state.node)) {
-            refusals = vec![Refusal::AddedAffinity];
-        }
-        if refusals.is_empty() {
-            refusals.extend(asked.volumes.refusal(&state.node));
-        }
-        if refusals.is_empty() {
-            refusals.extend(self.book.apart(asked.wanted.as_ref(), state));
-        }
+        let mut refusals = asked.filters.refusals(&self.book.topology, state, extended.as_ref());
         if let Some(text) = asked.shared.as_ref().filter(|_| refusals.is_empty()) {
             refusals.push(Refusal::Devices(text.clone()));
         }
@@ -339,7 +311,7 @@ impl Scheduler<'_> {
         let unusable: Vec<usize> =
             asked.needs.iter().enumerate().filter(|(_, need)| !is_usable(need)).map(|(index, _)| index).collect();
         // Declared features come after devices.
-        match declared::missing(&asked.features, &state.node) {
+        match declared::missing(&asked.filters.features, &state.node) {
             _ if !unusable.is_empty() => Standing::Away(unusable),
             Some(feature) => Standing::Undeclared(feature, extended),
             None => Standing::Open(extended),
@@ -347,7 +319,7 @@ impl Scheduler<'_> {
     }
 
     pub(super) fn extended_on(&self, asked: &Asked<'_>, state: &NodeState) -> Option<ExtendedResources> {
-        if asked.asks { extended::on_node(self.cluster, asked.pod, &state.node) } else { None }
+        if asked.asks { extended::on_node(self.cluster, asked.pod(), &state.node) } else { None }
     }
 
     /// Whether a node is not looked at for now.
@@ -407,7 +379,7 @@ impl Scheduler<'_> {
                 let position = nodes.iter().position(|name| *name == node).unwrap_or(nodes.len());
                 left = nodes.get(position.saturating_add(1)..).unwrap_or_default();
             }
-            let room = self.book.node(&node).map(|state| self.room(asked.pod, &needs, state, &allocations));
+            let room = self.book.node(&node).map(|state| self.room(asked.pod(), &needs, state, &allocations));
             let taken = match room.unwrap_or_else(|| Ok(Vec::new())) {
                 Err(Problem::Error(error)) => return Err(Failure::error(message::filter(&error))),
                 Err(Problem::Node(refusals)) => {
@@ -427,7 +399,7 @@ impl Scheduler<'_> {
         }
         let Some((_, ((node, allocations), taken))) = best else { return Ok(None) };
         for need in needs.iter_mut().filter(|need| need.is_new) {
-            need.claim = special::named(self.cluster, asked.pod, need.claim.clone());
+            need.claim = special::named(self.cluster, asked.pod(), need.claim.clone());
         }
         Ok(Some(Placement { node, needs, allocations, extended: extended.clone(), taken, scores: None }))
     }
@@ -441,9 +413,9 @@ impl Scheduler<'_> {
         let (mut claims, mut needs) = (asked.claims.clone(), asked.needs.to_vec());
         let is_made = needs.iter().any(|need| is_special(&need.claim));
         if let Some(extended) = extended.filter(|_| !is_made) {
-            let claim = special::claim(asked.pod, extended);
+            let claim = special::claim(asked.pod(), extended);
             claims.push(claim.clone());
-            needs.push(needs::special(asked.pod, claim, true));
+            needs.push(needs::special(asked.pod(), claim, true));
         }
         (claims, needs)
     }
@@ -553,27 +525,32 @@ impl Scheduler<'_> {
 }
 
 impl Asked<'_> {
+    /// The Pod as its filters see it.
+    pub(super) fn pod(&self) -> &Pod {
+        &self.filters.seen
+    }
+
     /// What it asks of nodes where they are compared: more than they must have, where its scheduler ignores some of it.
     fn scored(&self) -> Cow<'_, Resources> {
-        match self.plan.asks_for_all() {
-            true => Cow::Borrowed(&self.requests),
-            false => Cow::Owned(node_fit::requests(self.own)),
+        match self.filters.plan.asks_for_all() {
+            true => Cow::Borrowed(&self.filters.requests),
+            false => Cow::Owned(node_fit::requests(self.filters.own)),
         }
     }
 
     /// What it is that nodes are asked, devices left aside.
     pub(super) fn of_nodes(&self) -> NodeAsks {
-        let spec = &self.pod.spec;
+        let (filters, spec) = (&self.filters, &self.pod().spec);
         let affinity = spec.affinity.as_ref().and_then(|affinity| affinity.node_affinity.as_ref());
         let allocations = self.needs.iter().filter_map(|need| need.claim.status.allocation.as_ref());
         let containers = spec.init_containers.iter().chain(&spec.containers).filter(|_| self.asks);
         NodeAsks {
-            room: Room::of(self.requests.clone()),
+            room: Room::of(filters.requests.clone()),
             node_selector: spec.node_selector.clone(),
             affinity: affinity.and_then(|affinity| affinity.required.clone()),
             tolerations: spec.tolerations.clone(),
-            features: self.features.clone(),
-            volumes: self.volumes.clone(),
+            features: filters.features.clone(),
+            volumes: filters.volumes.clone(),
             reach: allocations.filter_map(|allocation| allocation.node_selector.clone()).collect(),
             containers: containers.cloned().collect(),
         }
@@ -593,13 +570,6 @@ impl Asked<'_> {
             }
         })
     }
-}
-
-/// What a Pod asks of a node beside what devices serve there.
-fn ordinary(asked: &Asked<'_>, extended: &ExtendedResources) -> Resources {
-    let mut ordinary = asked.requests.clone();
-    ordinary.retain(|name, _| !extended.resources.contains(name));
-    ordinary
 }
 
 /// Whether the scheduler made a claim, for extended resources.

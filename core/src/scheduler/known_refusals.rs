@@ -1,6 +1,6 @@
 //! Pods that ask a cluster the same while it stays as it is: what all nodes have against one of them, they have against the others.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::attempt::{Failure, Scheduler};
@@ -8,6 +8,7 @@ use super::classes::NodeAsks;
 use super::filter::Asked;
 use super::preemption::never_preempts;
 use super::refusal::{Cause, Nodes};
+use super::topology::Asks;
 use crate::api::claim::{ResourceClaim, ResourceClaimSpec};
 use crate::api::pod::ResourceRequirements;
 
@@ -29,6 +30,9 @@ pub(super) struct PodAsks {
     /// What they call the claims.
     entries: Vec<String>,
     claims: Vec<Arc<ResourceClaimSpec>>,
+    /// Where placed Pods matter: what it asks of them, and the labels by which they ask for it.
+    around: Option<(Asks, BTreeMap<String, String>)>,
+    scheduler: String,
     priority: i64,
     never_preempts: bool,
 }
@@ -37,9 +41,9 @@ impl Scheduler<'_> {
     /// What makes a Pod equal to others, where answers are kept; `None` where more than that matters.
     pub(super) fn asks_alike(&self, asked: &Asked<'_>) -> Option<PodAsks> {
         self.refusals.as_ref()?;
-        let pod = asked.pod;
+        let (filters, pod) = (&asked.filters, asked.pod());
         let has_other_claims = asked.claims.len() != asked.needs.len();
-        let is_odd = asked.asks || has_other_claims || asked.wanted.is_some();
+        let is_odd = asked.asks || has_other_claims;
         let is_nominated = !pod.status.nominated_node_name.is_empty();
         let containers = pod.spec.init_containers.iter().chain(&pod.spec.containers);
         let is_narrowed = !self.without.is_empty() || self.only.is_some() || !self.barred.is_empty();
@@ -49,6 +53,8 @@ impl Scheduler<'_> {
             containers: containers.map(|container| container.resources.clone()).collect(),
             entries: pod.spec.resource_claims.iter().map(|entry| entry.name.clone()).collect(),
             claims: asked.claims.iter().map(|claim| Arc::clone(&claim.spec)).collect(),
+            around: filters.wanted.as_ref().map(|wanted| (wanted.asks.clone(), pod.metadata.labels.clone())),
+            scheduler: pod.scheduler().to_owned(),
             priority: pod.priority(),
             never_preempts: never_preempts(pod),
         })

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::NAME;
 use super::classes::{Change, ClassIdx, Classes, DeviceAsks, NodeAsks};
-use super::node_fit::{self, NodeState, Refusal, Resources, Room, requests};
+use super::node_fit::{self, NodeState, Resources, Room, requests};
 use super::preemption::{self, Contest};
 use super::queue::{is_waiting, waits_for};
 use super::scoring::{Images, Load, Utilities};
-use super::topology::{Topology, Wanted};
+use super::topology::Topology;
 use crate::api::node::{Node, NodeTaint};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
@@ -275,14 +275,9 @@ impl NodeCache {
         self.roomy.as_ref().is_some_and(|roomy| !is_roomy(roomy))
     }
 
-    /// What a Pod asks of placed Pods, or they of it, where that is anything.
-    pub(super) fn wanted(&mut self, (seen, own): (&Pod, &Pod)) -> Option<Wanted> {
-        self.topology.wanted((seen, own))
-    }
-
-    /// What placed Pods have to do with it that a node does not suit a Pod.
-    pub(super) fn apart(&self, wanted: Option<&Wanted>, state: &NodeState) -> Option<Refusal> {
-        self.topology.refusal(wanted?, &state.node)
+    /// Where placed Pods are, for who asks without deciding.
+    pub(crate) fn topology(&self) -> Topology {
+        self.topology.clone()
     }
 
     /// Whether a node's devices may serve a class.

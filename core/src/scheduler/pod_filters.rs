@@ -1,10 +1,10 @@
-//! The filters as one Pod meets them, for who looks at nodes one by one: explanations ask which nodes would take a Pod if only there were devices.
+//! What one Pod asks of a node beside devices, and what speaks against the node: the scheduler asks this, and explanations do.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::NodeCache;
 use super::declared;
-use super::node_fit::{self, NodeState, Resources, requests};
+use super::node_fit::{self, NodeState, Refusal, Resources};
 use super::plan::Plan;
 use super::topology::{Topology, Wanted};
 use super::volumes::Volumes;
@@ -14,45 +14,81 @@ use crate::cluster::Cluster;
 
 /// What one Pod asks of a node beside devices.
 #[derive(Clone, Debug)]
-pub(crate) struct PodFilters {
+pub(crate) struct PodFilters<'p> {
+    /// The Pod as it is.
+    pub(super) own: &'p Pod,
     /// The Pod as the filters see it.
-    pod: Pod,
-    requests: Resources,
-    plan: Plan,
-    volumes: Volumes,
-    features: Vec<&'static str>,
-    /// Where the placed Pods are that have to do with it.
-    neighbours: Option<(Topology, Wanted)>,
+    pub(super) seen: Cow<'p, Pod>,
+    pub(super) plan: Plan,
+    pub(super) requests: Resources,
+    /// Where its volumes can be used.
+    pub(super) volumes: Volumes,
+    /// What nodes have to declare.
+    pub(super) features: Vec<&'static str>,
+    /// What it asks of placed Pods, or they of it.
+    pub(super) wanted: Option<Wanted>,
 }
 
-impl PodFilters {
-    pub(crate) fn of(cluster: &Cluster, book: &NodeCache, own: &Pod) -> Self {
+impl<'p> PodFilters<'p> {
+    /// The filters of a Pod. `topology` keeps the answers to what it asks of placed Pods.
+    pub(crate) fn of(cluster: &Cluster, topology: &mut Topology, own: &'p Pod) -> Self {
         let version = cluster.profile().version;
         let plan = Plan::of(cluster, own, version);
-        let pod = plan.seen(cluster, own).unwrap_or_else(|| own.clone());
-        let neighbours = book.topology.concerns((&pod, own)).then(|| {
-            let mut topology = book.topology.clone();
-            topology.wanted((&pod, own)).map(|wanted| (topology, wanted))
-        });
-        let features = if plan.asks_for_features() { declared::needed(&pod, version) } else { Vec::new() };
-        let volumes = plan.volumes(Volumes::of(cluster, own));
-        Self { requests: plan.asked(requests(&pod)), pod, plan, volumes, features, neighbours: neighbours.flatten() }
+        let seen = plan.seen(cluster, own).map_or(Cow::Borrowed(own), Cow::Owned);
+        Self {
+            requests: plan.asked(node_fit::requests(&seen)),
+            volumes: plan.volumes(Volumes::of(cluster, own)),
+            features: if plan.asks_for_features() { declared::needed(&seen, version) } else { Vec::new() },
+            wanted: topology.wanted((&seen, own)),
+            own,
+            seen,
+            plan,
+        }
     }
 
-    /// Whether a node refuses the Pod. Of its resources, devices serve some there.
-    pub(crate) fn refuse(&self, state: &NodeState, extended: Option<&ExtendedResources>) -> bool {
+    /// What it asks of the resources of a node of which devices serve some.
+    pub(crate) fn requests_beside(&self, extended: Option<&ExtendedResources>) -> Cow<'_, Resources> {
+        let Some(extended) = extended else { return Cow::Borrowed(&self.requests) };
         let mut requests = self.requests.clone();
-        requests.retain(|name, _| extended.is_none_or(|extended| !extended.resources.contains(name)));
-        !state.refusals(&self.pod, &requests).is_empty() || self.keep_off(state)
+        requests.retain(|name, _| !extended.resources.contains(name));
+        Cow::Owned(requests)
+    }
+
+    /// What speaks against a node, in kube-scheduler's order: all that its own fields and what is left there say, else what comes first.
+    pub(super) fn refusals(
+        &self,
+        topology: &Topology,
+        state: &NodeState,
+        extended: Option<&ExtendedResources>,
+    ) -> Vec<Refusal> {
+        let refusals = state.refusals(&self.seen, &self.requests_beside(extended));
+        match refusals.as_slice() {
+            [] => self.volumes.refusal(&state.node).or_else(|| self.apart(topology, state)).into_iter().collect(),
+            [Refusal::Affinity] if self.is_refused_by_added(state) => vec![Refusal::AddedAffinity],
+            _ => refusals,
+        }
+    }
+
+    /// Whether a node does not take the Pod. Of its resources, devices serve some there.
+    pub(crate) fn refuse(&self, topology: &Topology, state: &NodeState, extended: Option<&ExtendedResources>) -> bool {
+        !self.refusals(topology, state, extended).is_empty() || declared::missing(&self.features, &state.node).is_some()
     }
 
     /// Whether something keeps the Pod off a node that neither the node's own fields nor what is left there decide.
-    pub(crate) fn keep_off(&self, state: &NodeState) -> bool {
-        let node = &state.node;
+    pub(crate) fn keep_off(&self, topology: &Topology, state: &NodeState) -> bool {
+        self.is_refused_by_added(state)
+            || self.volumes.refusal(&state.node).is_some()
+            || self.apart(topology, state).is_some()
+            || declared::missing(&self.features, &state.node).is_some()
+    }
+
+    /// What placed Pods have to do with it that a node does not suit the Pod.
+    pub(super) fn apart(&self, topology: &Topology, state: &NodeState) -> Option<Refusal> {
+        topology.refusal(self.wanted.as_ref()?, &state.node)
+    }
+
+    fn is_refused_by_added(&self, state: &NodeState) -> bool {
         let added = self.plan.added();
-        added.is_some_and(|added| !node_fit::selected(&BTreeMap::new(), Some(added), node))
-            || self.volumes.refusal(node).is_some()
-            || self.neighbours.as_ref().is_some_and(|(topology, wanted)| topology.refusal(wanted, node).is_some())
-            || declared::missing(&self.features, node).is_some()
+        added.is_some_and(|added| !node_fit::selected(&BTreeMap::new(), Some(added), &state.node))
     }
 }

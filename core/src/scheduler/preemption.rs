@@ -145,7 +145,7 @@ impl Scheduler<'_> {
 
     /// Whose place a Pod takes that fits nowhere, of nodes (by name) where the leaving of others may help.
     pub(super) fn preempt(&mut self, asked: &Asked<'_>, curable: &[String]) -> Preemption {
-        let pod = asked.pod;
+        let pod = asked.pod();
         if !self.may_preempt(pod) {
             return self.without_victims(pod, curable.len());
         }
@@ -161,8 +161,8 @@ impl Scheduler<'_> {
             let changed = self.book.node(node).map_or(0, NodeState::changed);
             if contest.nodes.get(node).is_none_or(|(as_of, _)| *as_of != changed) {
                 // On another node the last one to be in the way may have left in thought.
-                if asked.wanted.is_some() {
-                    own.wanted = self.book.wanted((pod, asked.own));
+                if asked.filters.wanted.is_some() {
+                    own.filters.wanted = self.book.topology.wanted((pod, asked.filters.own));
                 }
                 let outcome = self.victims_on(&mut own, node, &contest.budgets);
                 contest.nodes.insert(node.clone(), (changed, outcome));
@@ -198,7 +198,7 @@ impl Scheduler<'_> {
 
     /// What is known of nodes for a Pod; nothing where the last one asked for something else.
     fn contest(&mut self, asked: &Asked<'_>) -> Contest {
-        let (priority, budgets) = (asked.pod.priority(), budgets(self.cluster));
+        let (priority, budgets) = (asked.pod().priority(), budgets(self.cluster));
         let asks = self.asks_for_room(asked);
         let is_of = |known: &Contest| {
             asks.as_ref() == Some(&known.asks) && known.priority == priority && known.budgets == budgets
@@ -214,7 +214,7 @@ impl Scheduler<'_> {
 
     /// The answer to a Pod that asks for nothing but room, where another one was told the same and nothing changed since.
     pub(super) fn known_fruitless(&self, asked: &Asked<'_>) -> Option<Preemption> {
-        let known = self.book.contest.as_ref().filter(|known| known.priority == asked.pod.priority())?;
+        let known = self.book.contest.as_ref().filter(|known| known.priority == asked.pod().priority())?;
         let (as_of, texts) = known.fruitless.as_ref()?;
         let is_it = *as_of == self.book.changes() && self.asks_for_room(asked).as_ref() == Some(&known.asks);
         is_it.then(|| Preemption::Nobody(texts.clone()))
@@ -222,7 +222,7 @@ impl Scheduler<'_> {
 
     /// What a Pod asks for, if that is nothing but room on any node.
     fn asks_for_room(&self, asked: &Asked<'_>) -> Option<NodeAsks> {
-        let is_plain = asked.needs.is_empty() && !asked.asks && asked.wanted.is_none();
+        let is_plain = asked.needs.is_empty() && !asked.asks && asked.filters.wanted.is_none();
         (is_plain && self.without.is_empty() && self.only.is_none()).then(|| asked.of_nodes())
     }
 
@@ -273,12 +273,12 @@ impl Scheduler<'_> {
     ///
     /// What the scheduler says of the node where there are none, or where that would not help.
     fn victims_on(&mut self, asked: &mut Asked<'_>, node: &str, budgets: &[Budget]) -> Outcome {
-        let mut lower = self.lower_on(node, asked.pod.priority());
+        let mut lower = self.lower_on(node, asked.pod().priority());
         if lower.is_empty() {
             return Err(vec![NO_VICTIMS.to_owned()]);
         }
         let Some(state) = self.book.node(node).cloned() else { return Err(Vec::new()) };
-        let mut trial = Trial { state, has_neighbours: asked.wanted.is_some(), devices: None };
+        let mut trial = Trial { state, has_neighbours: asked.filters.wanted.is_some(), devices: None };
         lower.arrange_by_key(Victim::rank);
         lower.iter().for_each(|victim| self.leave(&mut trial, victim));
         let said = self.speaks_against(asked, &mut trial);
@@ -326,7 +326,7 @@ impl Scheduler<'_> {
     fn speaks_against(&mut self, asked: &mut Asked<'_>, trial: &mut Trial) -> Vec<String> {
         self.book.looked_at(1);
         if trial.has_neighbours {
-            asked.wanted = self.book.wanted((asked.pod, asked.own));
+            asked.filters.wanted = self.book.topology.wanted((&asked.filters.seen, asked.filters.own));
         }
         let (extended, last) = match self.standing(asked, &trial.state) {
             Standing::Refused(refusals) => return refusals.iter().map(ToString::to_string).collect(),
@@ -339,7 +339,7 @@ impl Scheduler<'_> {
             trial.devices = Some(self.devices_on(asked, extended.as_ref(), trial.state.name()));
         }
         let of_devices = match &trial.devices {
-            Some(Ok(devices)) => Some(self.no_room(asked.pod, devices, &trial.state)).filter(|said| !said.is_empty()),
+            Some(Ok(devices)) => Some(self.no_room(asked.pod(), devices, &trial.state)).filter(|said| !said.is_empty()),
             Some(Err(said)) => Some(vec![said.clone()]),
             None => None,
         };

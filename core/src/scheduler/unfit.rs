@@ -82,12 +82,12 @@ impl Scheduler<'_> {
                 Err(failure) => return failure,
             }
         }
-        let (after, relief, ends) = match asked.plan.relieves {
-            true => postfilter::relieve(self, asked.pod, asked.needs, asked.asks, &obstacles),
+        let (after, relief, ends) = match asked.filters.plan.relieves {
+            true => postfilter::relieve(self, asked.pod(), asked.needs, asked.asks, &obstacles),
             false => ("", Decision::none(), false),
         };
         nodes.curable.arrange();
-        let preemption = (!ends && asked.plan.preempts).then(|| self.preempt(asked, &nodes.curable));
+        let preemption = (!ends && asked.filters.plan.preempts).then(|| self.preempt(asked, &nodes.curable));
         let message = self.sentence(&nodes.filters(), after, preemption.as_ref());
         nodes.preemption.clone_from(&preemption);
         Failure {
@@ -114,10 +114,10 @@ impl Scheduler<'_> {
         if asked.needs.iter().any(Need::is_allocated) {
             return self.unfit(asked, full);
         }
-        if !self.may_preempt(asked.pod) {
+        if !self.may_preempt(asked.pod()) {
             return Failure::untold();
         }
-        let is_nominated = !asked.pod.status.nominated_node_name.is_empty();
+        let is_nominated = !asked.pod().status.nominated_node_name.is_empty();
         if let Some(known) = self.known_fruitless(asked).filter(|_| !is_nominated) {
             return Failure { preemption: Some(known), ..Failure::untold() };
         }

@@ -65,7 +65,7 @@ impl Inclusion {
 
 /// What a Pod asks.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Asks {
+pub(in crate::scheduler) struct Asks {
     /// Terms that one and the same Pod must satisfy.
     pub(super) affinity: Vec<Term>,
     pub(super) anti: Vec<Term>,

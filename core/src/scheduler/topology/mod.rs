@@ -13,8 +13,8 @@ mod watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use asks::{Asks, Pull, Term, held_terms, satisfies};
-pub(super) use asks::{asks, is_helped};
+pub(super) use asks::{Asks, asks, is_helped};
+use asks::{Pull, Term, held_terms, satisfies};
 pub(super) use leanings::Leanings;
 pub(super) use selector::Selector;
 use selector::{ByLabel, Labels, Namespaces};
@@ -60,9 +60,10 @@ struct Held {
 
 /// Where placed Pods are.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Topology {
+pub(crate) struct Topology {
     namespaces: Namespaces,
-    homes: BTreeMap<String, Home>,
+    /// Shared by copies that only ask.
+    homes: Arc<BTreeMap<String, Home>>,
     held: Held,
     watches: Vec<Watch>,
     by_label: ByLabel,
@@ -72,7 +73,7 @@ pub(super) struct Topology {
 /// What one Pod asks, with where the answers are. Holds until the next Pod asks.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    asks: Asks,
+    pub(super) asks: Asks,
     /// The answer for all terms of affinity together.
     affinity: usize,
     /// Whether the Pod satisfies its own terms of affinity.
@@ -106,7 +107,8 @@ impl Topology {
 
     /// Takes a node into account: as it is now, or that it went.
     pub(super) fn settle(&mut self, name: &str, node: Option<Arc<Node>>) {
-        let home = self.homes.entry(name.to_owned()).or_default();
+        let homes = Arc::make_mut(&mut self.homes);
+        let home = homes.entry(name.to_owned()).or_default();
         let is_alike = |before: &Node, after: &Node| {
             before.metadata.labels == after.metadata.labels && before.spec.taints == after.spec.taints
         };
@@ -121,9 +123,9 @@ impl Topology {
         home.node = node;
         self.count_home(&home, true);
         if home.node.is_some() || !home.pods.is_empty() {
-            self.homes.insert(name.to_owned(), home);
+            Arc::make_mut(&mut self.homes).insert(name.to_owned(), home);
         } else {
-            self.homes.remove(name);
+            Arc::make_mut(&mut self.homes).remove(name);
         }
     }
 
@@ -173,27 +175,21 @@ impl Topology {
         if let Some(node) = self.homes.get(node).and_then(|home| home.node.clone()) {
             self.count(&node, &pod.metadata.namespace, &placed, true);
         }
-        let home = self.homes.entry(node.to_owned()).or_default();
+        let home = Arc::make_mut(&mut self.homes).entry(node.to_owned()).or_default();
         home.pods.insert(key_of(&pod.metadata), placed);
     }
 
     /// Counts a Pod nowhere.
     pub(super) fn forget(&mut self, node: &str, key: &Key) {
-        let Some(home) = self.homes.get_mut(node) else { return };
+        let homes = Arc::make_mut(&mut self.homes);
+        let Some(home) = homes.get_mut(node) else { return };
         let Some(placed) = home.pods.remove(key) else { return };
         match home.node.clone() {
             Some(node) => self.count(&node, &key.0, &placed, false),
-            None if home.pods.is_empty() => drop(self.homes.remove(node)),
+            None if home.pods.is_empty() => drop(homes.remove(node)),
             None => {}
         }
         placed.held.into_iter().for_each(|number| self.held.let_go(number));
-    }
-
-    /// Whether a Pod asks something, or placed Pods keep it away from somewhere.
-    pub(super) fn concerns(&self, (pod, own): (&Pod, &Pod)) -> bool {
-        let subject = (pod.metadata.namespace.as_str(), &pod.metadata.labels);
-        let held = self.held.about(&self.namespaces, subject, |pull| pull == Pull::Away);
-        !held.is_empty() || !Asks::of(pod, own).is_nothing()
     }
 
     /// What a Pod asks; `None` where it asks nothing and no placed Pod keeps it away from anywhere.
