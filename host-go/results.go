@@ -345,6 +345,10 @@ type Change struct {
 	Label string `json:"label,omitempty"`
 	// Value of that label.
 	Value string `json:"value,omitempty"`
+	// The rule of `prefer`: `spread`, `podAffinity` or `podAntiAffinity`.
+	Rule string `json:"rule,omitempty"`
+	// The label of nodes that names the domains of that rule.
+	Key string `json:"key,omitempty"`
 	// Name of the resource.
 	Resource string `json:"resource,omitempty"`
 	// Name of the capacity.

@@ -46,6 +46,13 @@ pub enum Change {
     },
     /// The Pod's required node affinity is left out.
     DropNodeAffinity {},
+    /// What the Pod requires of where other Pods are becomes a preference.
+    Prefer {
+        /// Where the rule stands.
+        rule: PlacementRule,
+        /// The label of nodes whose value names the domain.
+        key: String,
+    },
     /// The Pod asks for less of a resource of its node.
     LowerResource {
         /// Name of the resource.
@@ -186,6 +193,19 @@ pub enum Change {
     },
 }
 
+/// A rule of a Pod about where other Pods are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub enum PlacementRule {
+    /// `topologySpreadConstraints`.
+    Spread,
+    /// Required `podAffinity`.
+    PodAffinity,
+    /// Required `podAntiAffinity`.
+    PodAntiAffinity,
+}
+
 impl Change {
     /// How much is changed, to sort by: smaller is less.
     pub(crate) fn effort(&self) -> u32 {
@@ -194,21 +214,22 @@ impl Change {
             Self::TolerateNode { .. } => 2,
             Self::DropNodeSelector { .. } => 3,
             Self::DropNodeAffinity { .. } => 4,
-            Self::LowerResource { .. } => 5,
-            Self::ChangeSelector { .. } => 6,
-            Self::Tolerate { .. } => 7,
-            Self::OtherCapacity { .. } => 8,
-            Self::LowerCapacity { .. } => 9,
-            Self::LowerCount { .. } => 10,
-            Self::DropConstraint { .. } => 11,
-            Self::DropSelector { .. } => 12,
-            Self::AddAlternative { .. } => 13,
-            Self::Uncordon { .. } => 14,
-            Self::FreeClaim { .. } => 15,
-            Self::RaisePriority { .. } => 16,
-            Self::ChangeClass { .. } => 17,
-            Self::EnableGate { .. } => 18,
-            Self::AddDevices { .. } => 19,
+            Self::Prefer { .. } => 5,
+            Self::LowerResource { .. } => 6,
+            Self::ChangeSelector { .. } => 7,
+            Self::Tolerate { .. } => 8,
+            Self::OtherCapacity { .. } => 9,
+            Self::LowerCapacity { .. } => 10,
+            Self::LowerCount { .. } => 11,
+            Self::DropConstraint { .. } => 12,
+            Self::DropSelector { .. } => 13,
+            Self::AddAlternative { .. } => 14,
+            Self::Uncordon { .. } => 15,
+            Self::FreeClaim { .. } => 16,
+            Self::RaisePriority { .. } => 17,
+            Self::ChangeClass { .. } => 18,
+            Self::EnableGate { .. } => 19,
+            Self::AddDevices { .. } => 20,
         }
     }
 }

@@ -35,6 +35,7 @@ mod steps;
 mod suggest;
 pub(crate) mod supply;
 pub(crate) mod survey;
+mod together;
 pub(crate) mod trial;
 pub(crate) mod unknown;
 pub(crate) mod words;
@@ -43,7 +44,7 @@ pub use answer::{
     AttributeStatistic, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail, ReadValue, Reason,
     ReasonCount, ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage, State, ValueCount,
 };
-pub use change::Change;
+pub use change::{Change, PlacementRule};
 pub use relax::Suggestion;
 pub use steps::Step;
 

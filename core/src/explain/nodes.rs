@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::case::Case;
 use super::change::{Change, node_toleration};
-use super::pod_manifest::written;
+use super::pod_manifest::{change_spec, requirements, written};
 use super::relax::{AllocatorTrials, Suggestion, all_in_words, effort};
 use super::survey::Survey;
 use super::{claim_manifest, propose, words};
@@ -27,6 +27,7 @@ use crate::scheduler::filter::reaches;
 use crate::scheduler::node_fit::{self, NodeState, Refusal, Resources};
 use crate::scheduler::pod_filters::PodFilters;
 use crate::scheduler::special;
+use crate::scheduler::topology::Topology;
 
 /// Most suggestions of this kind.
 const MOST: usize = 4;
@@ -154,11 +155,22 @@ fn includes(changes: &[Change], others: &[Change]) -> bool {
 
 /// The nodes that refuse the Pod and can be had by changes, in groups.
 fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
-    let mut topology = case.book.topology();
-    let filters = PodFilters::of(cluster, &mut topology, pod);
+    let (topology, filters) = filters_of(cluster, case, pod);
+    let requirements = requirements(&pod.spec);
+    let without = |left_out: &dyn Fn(&Change) -> bool| {
+        let mut pod = pod.clone();
+        let changes: Vec<Change> = requirements.iter().filter(|change| left_out(change)).cloned().collect();
+        change_spec(&mut pod.spec, &changes).map(|()| pod)
+    };
+    // The Pod with none of its requirements of other Pods, and with each one alone.
+    let Some(free) = without(&|_| true) else { return Vec::new() };
+    let each: Option<Vec<Pod>> = requirements.iter().map(|one| without(&|other| other != one)).collect();
+    let Some(each) = each else { return Vec::new() };
+    let free = filters_of(cluster, case, &free);
+    let each: Vec<(Topology, PodFilters<'_>)> = each.iter().map(|pod| filters_of(cluster, case, pod)).collect();
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for state in case.book.nodes() {
-        if filters.keep_off(&topology, state) || !case.allocated.iter().all(|claim| reaches(claim, state)) {
+        if free.1.keep_off(&free.0, state) || !case.allocated.iter().all(|claim| reaches(claim, state)) {
             continue;
         }
         let extended = extended::on_node(cluster, pod, &state.node);
@@ -167,11 +179,20 @@ fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
         }
         let name = state.name().to_owned();
         let requests = filters.requests_beside(extended.as_ref()).into_owned();
-        let Some(changes) = changes(pod.clone(), requests, state.clone()) else { continue };
+        let Some(mut changes) = changes(pod.clone(), requests, state.clone()) else { continue };
+        let broken = requirements.iter().zip(&each).filter(|(_, (topology, alone))| alone.keep_off(topology, state));
+        changes.extend(broken.map(|(change, _)| change.clone()));
         let key = format!("{changes:?} {extended:?}");
         groups.entry(key).or_insert_with(|| Group { changes, extended, nodes: Vec::new() }).nodes.push(name);
     }
     groups.into_values().collect()
+}
+
+/// The filters of a Pod, with where the answers to what it asks of placed Pods are.
+fn filters_of<'p>(cluster: &Cluster, case: &Case, pod: &'p Pod) -> (Topology, PodFilters<'p>) {
+    let mut topology = case.book.topology();
+    let filters = PodFilters::of(cluster, &mut topology, pod);
+    (topology, filters)
 }
 
 /// What has to be changed before a node takes a Pod. `None` where no change that is known here has it taken.

@@ -8,6 +8,7 @@ use super::relax::asked;
 use super::requests::{alike, own_selectors, subjects};
 use super::statistics::{Counted, Held, counted};
 use super::survey::Survey;
+use super::together::together;
 use super::words::bottleneck;
 use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation};
 use crate::allocate::inspect::{DeviceSeen, Obstacle, UnitSeen, inspect};
@@ -18,6 +19,8 @@ use crate::cel::{Comparison, Constant, Environment, Field, Operator, comparisons
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Compiled;
 use crate::finding::{Code, Finding, list};
+use crate::gather::Gather;
+use crate::near::nearest_name;
 
 /// Most wishes that are named; more are "its selectors".
 const MOST_WISHES: usize = 3;
@@ -25,10 +28,43 @@ const MOST_WISHES: usize = 3;
 /// Most values of an attribute that are listed.
 const MOST_VALUES: usize = 4;
 
-/// The answer, where one request finds too few devices. The sentence goes on from its subject: `asks for 4 GPUs; all 8 are in use`.
+/// Most alternatives that are gone through.
+const MOST_ALTERNATIVES: usize = 3;
+
+/// What is asked for.
+const ASKS: &str = "asks for ";
+
+/// The answer, where there is a plain one. The sentence goes on from its subject: `asks for 4 GPUs; all 8 are in use`.
 pub(crate) fn plain(cluster: &mut Cluster, case: &Case, survey: &Survey, explanation: &Explanation) -> Option<String> {
-    let request = bottleneck(explanation)?;
-    let position = explanation.requests.iter().position(|one| std::ptr::eq(one, request))?;
+    let Some(request) = bottleneck(explanation) else { return together(cluster, case, survey) };
+    let main = |one: &RequestExplanation| one.request.split('/').next().unwrap_or_default().to_owned();
+    let same = |one: &RequestExplanation| one.claim == request.claim && main(one) == main(request);
+    let positions: Vec<usize> =
+        explanation.requests.iter().enumerate().filter(|(_, one)| same(one)).map(|(position, _)| position).collect();
+    if let [only] = positions.as_slice() {
+        return of_request(cluster, case, survey, explanation, *only);
+    }
+    let shown = positions.iter().take(MOST_ALTERNATIVES);
+    let parts = shown.filter_map(|position| {
+        let text = of_request(cluster, case, survey, explanation, *position)?;
+        let name = &explanation.requests.get(*position)?.request;
+        Some(format!("`{name}`: {}", text.strip_prefix(ASKS).unwrap_or(&text)))
+    });
+    let mut parts: Vec<String> = parts.collect();
+    let more = positions.len().saturating_sub(MOST_ALTERNATIVES);
+    parts.extend((more > 0).then(|| format!("and {more} more")));
+    Some(format!("can have none of its {} alternatives; {}", positions.len(), parts.join("; ")))
+}
+
+/// What one request asks for, and what is in its way.
+fn of_request(
+    cluster: &mut Cluster,
+    case: &Case,
+    survey: &Survey,
+    explanation: &Explanation,
+    position: usize,
+) -> Option<String> {
+    let request = explanation.requests.get(position)?;
     let unit = survey.units.get(position)?;
     let noun = noun(&request.class);
     let count = match (request.is_all, request.needed) {
@@ -39,16 +75,16 @@ pub(crate) fn plain(cluster: &mut Cluster, case: &Case, survey: &Survey, explana
     if request.devices == 0 {
         let class = &request.class;
         return match request.other_devices {
-            0 => Some(format!("asks for {count}, and {}", no_device(cluster))),
-            1 => Some(format!("asks for {count} of class `{class}`, and the only device there is not one")),
-            other => Some(format!("asks for {count} of class `{class}`, and none of the {other} devices there is one")),
+            0 => Some(format!("{ASKS}{count}, and {}", no_device(cluster))),
+            1 => Some(format!("{ASKS}{count} of class `{class}`, and the only device there is not one")),
+            other => Some(format!("{ASKS}{count} of class `{class}`, and none of the {other} devices there is one")),
         };
     }
     let refused = request.reasons.iter().filter(|reason| is_of_selector(reason));
     let refused = refused.fold(0u64, |sum, reason| sum.saturating_add(reason.devices));
     let matching = request.devices.saturating_sub(refused);
     let wishes = if refused > 0 { wishes(cluster, case, unit, request) } else { Wishes::default() };
-    let wanted = format!("asks for {count}{}", wishes.in_words());
+    let wanted = format!("{ASKS}{count}{}", wishes.in_words());
     if matching == 0 {
         let miss = miss(cluster, survey, position, &wishes, (noun, request.devices));
         return Some(format!("{wanted}; {miss}"));
@@ -91,10 +127,25 @@ pub(crate) fn plain(cluster: &mut Cluster, case: &Case, survey: &Survey, explana
         _ if is_short && refused > 0 => format!("{wanted}; only {total}"),
         _ if is_short => format!("{wanted}, and {total}"),
         ([], _) => format!("{wanted} on one node; {total}{best}"),
-        ([only], 0) => format!("{wanted}; {only}{because}"),
+        ([only], 0) => {
+            let near = others.first().and_then(|reason| near_attribute(cluster, survey, position, reason));
+            format!("{wanted}; {only}{because}{}", near.unwrap_or_default())
+        }
         (_, 0) => format!("{wanted}; {total}: {}", list_of(&reasons)),
         (_, usable) => format!("{wanted}; {total}, {usable} can be had{best}: {}", list_of(&reasons)),
     })
+}
+
+/// The attribute that was probably meant by a constraint whose attribute no device has.
+fn near_attribute(cluster: &Cluster, survey: &Survey, position: usize, reason: &ReasonCount) -> Option<String> {
+    let unit = survey.units.get(position).filter(|_| reason.kind == ReasonKind::ConstraintMissing)?;
+    let named = unit.constraints.iter().map(|(_, attribute)| attribute);
+    let subjects = subjects(cluster, survey, position, false);
+    let missing = named.into_iter().find(|attribute| reason.text.contains(attribute.as_str()))?;
+    let full = |driver: &str, name: &String| if name.contains('/') { name.clone() } else { format!("{driver}/{name}") };
+    let there: BTreeSet<String> =
+        subjects.iter().flat_map(|one| one.device.attributes.keys().map(|name| full(one.driver, name))).gather();
+    nearest_name(missing, there.iter()).map(|near| format!(": did you mean `{near}`?"))
 }
 
 /// Why there is no device at all.

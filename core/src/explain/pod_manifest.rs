@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::change::{Change, node_toleration};
+use super::change::{Change, PlacementRule, node_toleration};
 use super::relax::to_write;
 use crate::api::object::Object;
-use crate::api::pod::{Container, Pod, PodSpec, PodStatus, ResourceRequirements};
+use crate::api::pod::{
+    Container, Pod, PodAffinity, PodAffinityTerm, PodSpec, PodStatus, ResourceRequirements, TopologySpreadConstraint,
+    WeightedPodAffinityTerm,
+};
 use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
 use crate::api::workload::Workload;
@@ -55,13 +58,60 @@ fn template(root: &Workload, pod: &Pod, changes: &[Change]) -> Option<Value> {
     Some(object)
 }
 
+/// Makes a preference of what is required of other Pods in domains of nodes.
+fn prefer(spec: &mut PodSpec, rule: PlacementRule, key: &str) -> Option<()> {
+    let affinity = match rule {
+        PlacementRule::Spread => {
+            let constraints = spec.topology_spread_constraints.iter_mut();
+            for constraint in constraints.filter(|constraint| constraint.topology_key == key) {
+                "ScheduleAnyway".clone_into(&mut constraint.when_unsatisfiable);
+            }
+            return Some(());
+        }
+        PlacementRule::PodAffinity => spec.affinity.as_mut()?.pod_affinity.as_mut()?,
+        PlacementRule::PodAntiAffinity => spec.affinity.as_mut()?.pod_anti_affinity.as_mut()?,
+    };
+    let (moved, kept) = std::mem::take(&mut affinity.required).into_iter().partition(|term| term.topology_key == key);
+    let moved: Vec<PodAffinityTerm> = moved;
+    affinity.required = kept;
+    affinity.preferred.extend(moved.into_iter().map(|term| WeightedPodAffinityTerm {
+        weight: 100,
+        term,
+        ..WeightedPodAffinityTerm::default()
+    }));
+    Some(())
+}
+
+/// What a Pod requires of where other Pods are, each as the change that makes a preference of it.
+pub(crate) fn requirements(spec: &PodSpec) -> Vec<Change> {
+    let hard = |constraint: &&TopologySpreadConstraint| constraint.when_unsatisfiable != "ScheduleAnyway";
+    let spread = spec.topology_spread_constraints.iter().filter(hard).map(|constraint| &constraint.topology_key);
+    let terms = |affinity: Option<&PodAffinity>| -> Vec<String> {
+        affinity.into_iter().flat_map(|one| &one.required).map(|term| term.topology_key.clone()).collect()
+    };
+    let affinity = spec.affinity.as_ref();
+    let near = terms(affinity.and_then(|affinity| affinity.pod_affinity.as_ref()));
+    let away = terms(affinity.and_then(|affinity| affinity.pod_anti_affinity.as_ref()));
+    let of = |rule| move |key: String| Change::Prefer { rule, key };
+    let all = spread.cloned().map(of(PlacementRule::Spread));
+    let all = all.chain(near.into_iter().map(of(PlacementRule::PodAffinity)));
+    let mut found: Vec<Change> = Vec::new();
+    for change in all.chain(away.into_iter().map(of(PlacementRule::PodAntiAffinity))) {
+        if !found.contains(&change) {
+            found.push(change);
+        }
+    }
+    found
+}
+
 /// `None` where a change is not one of the Pod.
-fn change_spec(spec: &mut PodSpec, changes: &[Change]) -> Option<()> {
+pub(crate) fn change_spec(spec: &mut PodSpec, changes: &[Change]) -> Option<()> {
     for change in changes {
         match change {
             Change::TolerateNode { taint } => spec.tolerations.push(node_toleration(taint)),
             Change::DropNodeSelector { label, .. } => drop(spec.node_selector.remove(label)),
             Change::DropNodeAffinity {} => spec.affinity.as_mut()?.node_affinity.as_mut()?.required = None,
+            Change::Prefer { rule, key } => prefer(spec, *rule, key)?,
             Change::LowerResource { resource, from, to } => lower(spec, resource, from, to)?,
             Change::RaisePriority { to, class: None, .. } => spec.priority = Some(*to),
             Change::RaisePriority { class: Some(class), .. } => {

@@ -1,19 +1,20 @@
 //! Changes in words and in order, and whether they help.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::case::Case;
-use super::change::{Change, parts};
+use super::change::{Change, PlacementRule, parts};
 use super::conflict::constraint_text;
 use super::steps::Step;
 use super::survey::Survey;
 use super::trial::try_changes;
 use super::words;
 use crate::allocate::Allowance;
-use crate::api::claim::ResourceClaim;
+use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::meta::ObjectMeta;
 use crate::api::quantity::Quantity;
 use crate::arrange::Arrange;
@@ -82,11 +83,9 @@ impl AllocatorTrials<'_> {
         self.helps(std::slice::from_ref(&change)).map(|node| (vec![change], node))
     }
 
-    /// The same with the drivers of the devices that they get.
-    pub(crate) fn helps_with(&mut self, changes: &[Change]) -> Option<(String, BTreeSet<String>)> {
-        let (node, allocations) = try_changes(self.cluster, self.case, changes, &self.nodes, self.allowance)?;
-        let results = allocations.iter().flat_map(|allocation| &allocation.devices.results);
-        Some((node, results.map(|result| result.driver.clone()).collect()))
+    /// The same with what each claim gets, in the order of the claims.
+    pub(crate) fn helps_with(&mut self, changes: &[Change]) -> Option<(String, Vec<Arc<AllocationResult>>)> {
+        try_changes(self.cluster, self.case, changes, &self.nodes, self.allowance)
     }
 }
 
@@ -139,6 +138,15 @@ fn in_words(case: &Case, change: &Change) -> String {
             format!("leave `{label}: {value}` out of the Pod's node selector")
         }
         Change::DropNodeAffinity {} => "leave out the Pod's required node affinity".to_owned(),
+        Change::Prefer { rule: PlacementRule::Spread, key } => {
+            format!("only prefer that Pods are spread over `{key}` (`whenUnsatisfiable: ScheduleAnyway`)")
+        }
+        Change::Prefer { rule: PlacementRule::PodAffinity, key } => {
+            format!("prefer the `{key}` of other Pods, in place of requiring it (`podAffinity`)")
+        }
+        Change::Prefer { rule: PlacementRule::PodAntiAffinity, key } => {
+            format!("prefer another `{key}` than other Pods have, in place of requiring it (`podAntiAffinity`)")
+        }
         Change::LowerResource { resource, from, to } => {
             format!("ask for {to} of `{resource}` instead of {from} in the Pod")
         }

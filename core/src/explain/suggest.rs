@@ -72,8 +72,10 @@ fn together(trials: &mut AllocatorTrials<'_>, ladders: &[Vec<Change>]) -> Option
     let (mut kept, mut node) = fewest(kept, node, |rest| trials.helps(rest));
     // Then every change as small as it can be.
     for at in 0..kept.len() {
-        let Some(ladder) = ladders.iter().find(|ladder| ladder.last() == kept.get(at)) else { continue };
-        for smaller in ladder {
+        let Some(largest) = kept.get(at).cloned() else { continue };
+        let is_about_it =
+            |ladder: &&Vec<Change>| ladder.last().is_some_and(|last| *last == largest || rewords(last, &largest));
+        for smaller in ladders.iter().filter(is_about_it).flatten() {
             let mut tried = kept.clone();
             if let Some(slot) = tried.get_mut(at) {
                 slot.clone_from(smaller);
@@ -89,6 +91,17 @@ fn together(trials: &mut AllocatorTrials<'_>, ladders: &[Vec<Change>]) -> Option
     let mut ordered = kept.clone();
     ordered.arrange_by_key(|change| std::cmp::Reverse(index(change)));
     (kept.len() > 1).then_some((ordered, node))
+}
+
+/// Whether one change writes the selector anew that the other one leaves out.
+fn rewords(one: &Change, other: &Change) -> bool {
+    match (one, other) {
+        (
+            Change::ChangeSelector { claim, request, index, .. },
+            Change::DropSelector { claim: its_claim, request: its_request, index: its_index, .. },
+        ) => (claim, request, index) == (its_claim, its_request, its_index),
+        _ => false,
+    }
 }
 
 /// Position of what is changed in its list.

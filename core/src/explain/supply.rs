@@ -6,9 +6,9 @@ use super::change::Change;
 use super::relax::{AllocatorTrials, Found, fewest};
 use super::requests::is_of_class;
 use super::survey::Standing;
+use super::trial::key_in;
 use super::{DeviceDetail, Holder, NodeDetail, ReasonKind, Request, detail};
 use crate::allocate::DeviceId;
-use crate::allocate::inspect::UnitSeen;
 use crate::arrange::Arrange;
 use crate::cluster::DeviceIdx;
 use crate::gather::Gather;
@@ -36,23 +36,15 @@ pub(crate) fn other_classes(trials: &mut AllocatorTrials<'_>) -> Vec<Found> {
                 request: unit.name.clone(),
                 class: class.clone(),
             };
-            // What the other requests get is of other drivers, too: all must be known ones.
-            let others = others_drivers(trials, unit);
-            if let Some((node, used)) = trials.helps_with(std::slice::from_ref(&change))
-                && used.iter().all(|driver| drivers.contains(driver) || others.contains(driver))
-            {
+            let Some((node, allocations)) = trials.helps_with(std::slice::from_ref(&change)) else { continue };
+            let results = allocations.get(unit.claim).map(|one| one.devices.results.as_slice()).unwrap_or_default();
+            let mut own = results.iter().filter(|result| result.request.split('/').next() == Some(&*unit.name));
+            if own.all(|result| drivers.contains(&result.driver)) {
                 found.push((vec![change], node));
             }
         }
     }
     found
-}
-
-/// Drivers of devices that other requests could have.
-fn others_drivers(trials: &AllocatorTrials<'_>, own: &UnitSeen) -> BTreeSet<String> {
-    let units = trials.survey.units.iter().enumerate();
-    let others = units.filter(|(_, unit)| (unit.claim, unit.request) != (own.claim, own.request));
-    others.flat_map(|(index, _)| drivers(trials, index)).gather()
 }
 
 /// Drivers of the devices of a unit's class.
@@ -145,12 +137,26 @@ pub(crate) fn added(trials: &mut AllocatorTrials<'_>) -> Option<Found> {
         let Some(like) = model(trials, index) else { continue };
         let change =
             |count| Change::AddDevices { count, class: unit.class.clone(), like: like.clone(), node: node.clone() };
-        let found = (1..=unit.count.clamp(1, 32)).find_map(|count| trials.found(change(count)));
-        if found.is_some() {
-            return found;
-        }
+        let found = (1..=unit.count.clamp(1, 32)).find_map(|count| Some((count, trials.found(change(count))?)));
+        let Some((count, (changes, node))) = found else { continue };
+        // The other Pods of a gang need as many again.
+        let members = waiting_members(trials);
+        return Some(if members > 1 { (vec![change(count.saturating_mul(members))], node) } else { (changes, node) });
     }
     None
+}
+
+/// How many Pods of the subject's PodGroup have no place where it is tried: itself and those behind it.
+fn waiting_members(trials: &AllocatorTrials<'_>) -> u64 {
+    if !trials.case.is_of_group {
+        return 1;
+    }
+    let is_waiting = |name: &&String| {
+        let pod = key_in(name).and_then(|key| trials.cluster.pods().get(&key));
+        pod.is_some_and(|pod| pod.spec.node_name.is_empty() && !pod.is_finished())
+    };
+    let members: BTreeSet<&String> = trials.case.own.iter().filter(is_waiting).gather();
+    members.len() as u64
 }
 
 /// A device that a unit would take if nobody else had it.

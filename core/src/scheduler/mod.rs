@@ -37,7 +37,7 @@ mod requests;
 mod score;
 mod scoring;
 pub(crate) mod special;
-mod topology;
+pub(crate) mod topology;
 mod unfit;
 pub(crate) mod volumes;
 mod write;

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use apportion_core::api::slice::ResourceSliceSpec;
 use apportion_core::engine::Engine;
-use apportion_core::explain::{Change, DeviceDetail, Explanation, Reason, ReasonKind, RequestDetail, State};
+use apportion_core::explain::{
+    Change, DeviceDetail, Explanation, PlacementRule, Reason, ReasonKind, RequestDetail, State,
+};
 use apportion_core::finding::ObjectRef;
 use apportion_core::wire;
 use serde_json::{Value, json};
@@ -111,6 +113,28 @@ fn toleration(taint: &str) -> Value {
     json!({ "key": key, "operator": "Equal", "value": value, "effect": effect })
 }
 
+/// Makes a preference of what a Pod requires of other Pods.
+fn prefer(spec: &mut Value, rule: PlacementRule, key: &str) {
+    const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+    let affinity = match rule {
+        PlacementRule::Spread => {
+            let constraints = spec["topologySpreadConstraints"].as_array_mut().unwrap();
+            let constraints = constraints.iter_mut().filter(|one| one["topologyKey"] == key);
+            return constraints.for_each(|one| one["whenUnsatisfiable"] = json!("ScheduleAnyway"));
+        }
+        PlacementRule::PodAffinity => &mut spec["affinity"]["podAffinity"],
+        PlacementRule::PodAntiAffinity => &mut spec["affinity"]["podAntiAffinity"],
+    };
+    let (moved, kept): (Vec<Value>, Vec<Value>) =
+        affinity[REQUIRED].as_array().unwrap().iter().cloned().partition(|term| term["topologyKey"] == key);
+    assert!(!moved.is_empty());
+    affinity[REQUIRED] = json!(kept);
+    for term in moved {
+        let field = "preferredDuringSchedulingIgnoredDuringExecution";
+        push(affinity, field, json!({ "weight": 100, "podAffinityTerm": term }));
+    }
+}
+
 /// Makes changes by hand, without the code under test, in the objects that exist.
 fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &[Change]) {
     let namespace = &subject.namespace;
@@ -134,6 +158,7 @@ fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &
                 let affinity = pod["spec"]["affinity"]["nodeAffinity"].as_object_mut().unwrap();
                 assert!(affinity.remove("requiredDuringSchedulingIgnoredDuringExecution").is_some());
             }),
+            Change::Prefer { rule, key } => edit_pod(&|pod| prefer(&mut pod["spec"], *rule, key)),
             Change::LowerResource { resource, to, .. } => edit_pod(&|pod| {
                 pod["spec"]["containers"][0]["resources"]["requests"][resource.as_str()] = json!(to);
             }),
@@ -240,6 +265,7 @@ fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &
             | Change::TolerateNode { .. }
             | Change::DropNodeSelector { .. }
             | Change::DropNodeAffinity {}
+            | Change::Prefer { .. }
             | Change::LowerResource { .. }
             | Change::Uncordon { .. }
             | Change::RaisePriority { .. }
@@ -255,13 +281,17 @@ fn helps(stuck: &Stuck, changes: &[Change]) -> bool {
         stuck.explanation.requests.iter().map(|request| request.claim.clone()).collect::<Vec<_>>();
     // What Pods take is given back to nobody else: other Pods must not run off with it.
     change(&mut engine, &stuck.settings, subject, changes);
+    let own = engine.cluster().pods().get(&(subject.namespace.clone(), subject.name.clone()));
+    let group = own.and_then(|pod| pod.group_name()).map(str::to_owned);
     let pending: Vec<ObjectRef> = engine
         .cluster()
         .pods()
         .values()
         .filter(|pod| {
             let is_own = subject.kind == "Pod" && pod.metadata.name == subject.name;
-            !is_own && pod.spec.node_name.is_empty()
+            // A gang comes as a whole.
+            let is_member = group.is_some() && pod.group_name() == group.as_deref();
+            !is_own && !is_member && pod.spec.node_name.is_empty()
         })
         .map(|pod| ObjectRef {
             kind: "Pod".to_owned(),
@@ -342,6 +372,7 @@ fn every_kind_of_change_is_suggested_somewhere() {
         "lowerCount",
         "lowerResource",
         "otherCapacity",
+        "prefer",
         "raisePriority",
         "tolerate",
         "tolerateNode",

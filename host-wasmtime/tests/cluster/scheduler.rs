@@ -90,6 +90,51 @@ fn comparable(allocation: &Value) -> Value {
     allocation
 }
 
+/// A Pod that both were asked about.
+struct Round {
+    placed: Placed,
+    theirs: Verdict,
+    /// How ours answers otherwise.
+    difference: Option<String>,
+}
+
+/// Makes a Pod with claims, and asks kube-scheduler and ours.
+fn ask_both(plane: &ControlPlane, ours: &mut Cluster, number: usize, specs: &[Value]) -> Round {
+    let claims: Vec<Value> = specs.iter().map(|claim| plane.requests.create(claim)).collect();
+    let entry = |(index, claim): (usize, &Value)| json!({ "name": format!("e-{index}"), "resourceClaimName": claim["metadata"]["name"] });
+    let entries: Vec<Value> = claims.iter().enumerate().map(entry).collect();
+    let made = plane.requests.create(&pod("ml", &format!("p-{number}"), json!(entries)));
+    let theirs = scheduled(plane, &made);
+    let mut of_node = |node: &str| {
+        let claims = claims.iter().map(|claim| read_claim_value(claim.clone()).unwrap()).collect();
+        ours.allocate(&Question { claims, nodes: vec![node.to_owned()], ..Question::default() }).unwrap().to_json()
+    };
+    let difference = match &theirs {
+        Verdict::Node(node) => {
+            let own = of_node(node);
+            let given: Vec<Value> = claims
+                .iter()
+                .map(|claim| comparable(&plane.requests.get(claim).unwrap()["status"]["allocation"]))
+                .collect();
+            let allocations: Vec<Value> = own["allocations"].as_array().into_iter().flatten().map(comparable).collect();
+            let text = || format!(" on {node}: {}\n  theirs {}\n  ours {own}", json!(claims), json!(given));
+            (given != allocations).then(text)
+        }
+        Verdict::Unschedulable => {
+            let own = NODES.map(&mut of_node);
+            let is_same = own.iter().all(|own| own["status"] == "none");
+            (!is_same).then(|| format!(": {}\n  theirs unschedulable\n  ours {}", json!(claims), json!(own)))
+        }
+        Verdict::Error(message) => {
+            let own = NODES.map(&mut of_node);
+            let says =
+                |own: &Value| own["reference"].as_str().is_some_and(|text| !text.is_empty() && message.contains(text));
+            (!own.iter().any(says)).then(|| format!(": {}\n  theirs {message}\n  ours {}", json!(claims), json!(own)))
+        }
+    };
+    Round { placed: Placed { pod: made, claims }, theirs, difference }
+}
+
 #[test]
 #[ignore = "needs a control plane: cargo xtask e2e"]
 fn the_scheduler_takes_the_devices_that_we_would() {
@@ -126,56 +171,31 @@ fn the_scheduler_takes_the_devices_that_we_would() {
             }
         }
         let count = 1 + dice.below(2);
-        let claims: Vec<Value> = (0..count)
-            .map(|index| plane.requests.create(&claim("ml", &format!("c-{number}-{index}"), devices(&mut dice))))
-            .collect();
+        let specs: Vec<Value> =
+            (0..count).map(|index| claim("ml", &format!("c-{number}-{index}"), devices(&mut dice))).collect();
         requests +=
-            claims.iter().map(|claim| claim["spec"]["devices"]["requests"].as_array().unwrap().len()).sum::<usize>();
-        let entries: Vec<Value> = claims
-            .iter()
-            .enumerate()
-            .map(|(index, claim)| json!({ "name": format!("e-{index}"), "resourceClaimName": claim["metadata"]["name"] }))
-            .collect();
-        let made = plane.requests.create(&pod("ml", &format!("p-{number}"), json!(entries)));
-        let theirs = scheduled(&plane, &made);
-        let of_node = |ours: &mut Cluster, node: &str| {
-            let claims = claims.iter().map(|claim| read_claim_value(claim.clone()).unwrap()).collect();
-            ours.allocate(&Question { claims, nodes: vec![node.to_owned()], ..Question::default() }).unwrap().to_json()
-        };
-        if let Verdict::Node(node) = theirs {
-            fitted += 1;
-            let own = of_node(&mut ours, &node);
-            let after: Vec<Value> = claims.iter().map(|claim| plane.requests.get(claim).unwrap()).collect();
-            let given: Vec<Value> = after.iter().map(|claim| comparable(&claim["status"]["allocation"])).collect();
-            let allocations: Vec<Value> = own["allocations"].as_array().into_iter().flatten().map(comparable).collect();
-            if given != allocations {
-                differences.push(format!(
-                    "p-{number} on {node}: {}\n  theirs {}\n  ours {own}",
-                    json!(claims),
-                    json!(given)
-                ));
-            }
-            take(&mut ours, &after);
-            placed.push(Placed { pod: made, claims });
-            continue;
+            specs.iter().map(|claim| claim["spec"]["devices"]["requests"].as_array().unwrap().len()).sum::<usize>();
+        let mut round = ask_both(&plane, &mut ours, number, &specs);
+        if round.difference.is_some() {
+            // Perhaps the scheduler had not heard yet that devices are free.
+            remove(&plane, &round.placed.pod, &round.placed.claims);
+            std::thread::sleep(Duration::from_secs(3));
+            round = ask_both(&plane, &mut ours, number, &specs);
         }
-        let own = NODES.map(|node| of_node(&mut ours, node));
-        let is_same = match &theirs {
-            Verdict::Error(message) => {
-                errors += 1;
-                own.iter()
-                    .any(|own| own["reference"].as_str().is_some_and(|text| !text.is_empty() && message.contains(text)))
+        differences.extend(round.difference.map(|text| format!("p-{number}{text}")));
+        match round.theirs {
+            Verdict::Node(_) => {
+                fitted += 1;
+                let after: Vec<Value> =
+                    round.placed.claims.iter().map(|claim| plane.requests.get(claim).unwrap()).collect();
+                take(&mut ours, &after);
+                placed.push(round.placed);
+                continue;
             }
-            _ => {
-                unfitted += 1;
-                own.iter().all(|own| own["status"] == "none")
-            }
-        };
-        if !is_same {
-            let theirs = if let Verdict::Error(message) = &theirs { message } else { "unschedulable" };
-            differences.push(format!("p-{number}: {}\n  theirs {theirs}\n  ours {}", json!(claims), json!(own)));
+            Verdict::Unschedulable => unfitted += 1,
+            Verdict::Error(_) => errors += 1,
         }
-        remove(&plane, &made, &claims);
+        remove(&plane, &round.placed.pod, &round.placed.claims);
     }
     println!(
         "{PODS} Pods with {requests} requests: {fitted} placed, {unfitted} not, {errors} errors, {} differences, {:.0} s",

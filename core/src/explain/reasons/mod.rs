@@ -3,6 +3,7 @@
 pub(crate) mod entries;
 mod nodes;
 pub(crate) mod problems;
+mod selection;
 mod shortfall;
 
 pub(crate) use entries::{Entry, claims_of, entries};

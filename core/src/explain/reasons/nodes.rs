@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::selection;
 use super::shortfall::too_few;
 use crate::allocate::extended::{IMPLICIT_PREFIX, class_for};
 use crate::api::claim::ResourceClaim;
@@ -13,6 +14,7 @@ use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::near::nearest_name;
 use crate::scheduler::node_fit::{Lack, PODS, Refusal, requests};
 use crate::scheduler::refusal::Nodes;
+use crate::scheduler::special;
 
 /// Where spread constraints are.
 const SPREAD: &str = "spec.topologySpreadConstraints";
@@ -83,6 +85,10 @@ fn refused_slices(asked: &Asked<'_>) -> Vec<Finding> {
 /// Turns a finding about a generated claim to its template.
 pub(crate) fn of_template(asked: &Asked<'_>, finding: Finding) -> Finding {
     let Some(object) = finding.object.clone() else { return finding.about(asked.origin.object.clone()) };
+    if object.kind == "ResourceClaim" && object.name == special::NAME {
+        let hint = "the request stands for an extended resource that the Pod's containers ask for";
+        return asked.origin.locate(finding, "spec.containers").with_hint(hint);
+    }
     let claim = asked.claims.iter().find(|claim| object.kind == "ResourceClaim" && claim.metadata.name == object.name);
     match claim {
         Some(claim) => about_claim(asked.cluster, claim, finding),
@@ -108,7 +114,12 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
         }
         Refusal::Affinity => {
             let does = subject("does", "do");
-            finding("spec", format!("{does} not match the Pod's node selector or required node affinity"))
+            let finding =
+                finding("spec", format!("{does} not match the Pod's node selector or required node affinity"));
+            match selection::hint(asked, nodes) {
+                Some(hint) => finding.with_hint(hint),
+                None => finding,
+            }
         }
         Refusal::AddedAffinity => {
             let does = subject("does", "do");

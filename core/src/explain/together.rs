@@ -1,0 +1,186 @@
+//! Why requests that each find enough devices do not find them together, for somebody who does not know how devices are allocated.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::case::Case;
+use super::statistics;
+use super::survey::{NodeTally, Survey};
+use super::words::{list, plural};
+use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect};
+use crate::api::claim::DeviceConstraint;
+use crate::arrange::Arrange;
+use crate::cluster::Cluster;
+use crate::gather::Gather;
+
+/// Most requests and values that are named.
+const MOST: usize = 4;
+
+/// A claim and a request of it, by position.
+type RequestAt = (usize, usize);
+
+/// The sentence, where one node or one constraint is what they lack: `no node has devices for all requests: ...`.
+pub(crate) fn together(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Option<String> {
+    apart(case, survey).or_else(|| constrained(cluster, case, survey))
+}
+
+/// That requests find their devices on different nodes.
+fn apart(case: &Case, survey: &Survey) -> Option<String> {
+    let mut serving: BTreeMap<RequestAt, BTreeSet<&String>> = BTreeMap::new();
+    for node in &survey.nodes {
+        for (unit, (needed, usable)) in survey.units.iter().zip(&node.units) {
+            let nodes = serving.entry((unit.claim, unit.request)).or_default();
+            if usable >= needed {
+                nodes.insert(&node.name);
+            }
+        }
+    }
+    let is_all = |node: &NodeTally| serving.values().all(|nodes| nodes.contains(&node.name));
+    let has_nodes = serving.values().all(|nodes| !nodes.is_empty());
+    if !has_nodes || serving.len() < 2 || survey.nodes.iter().any(is_all) {
+        return None;
+    }
+    // A request that finds devices on all nodes is not what keeps the others apart.
+    let narrow = serving.iter().filter(|(_, nodes)| nodes.len() < survey.nodes.len());
+    let parts = narrow.take(MOST).map(|(at, nodes)| {
+        format!("those for {} are on {}", request_name(case, survey, *at), list(nodes.iter().copied()))
+    });
+    let parts: Vec<String> = parts.collect();
+    Some(format!("no node has devices for all requests: {}", parts.join(", ")))
+}
+
+/// A request as a person finds it.
+fn request_name(case: &Case, survey: &Survey, at: RequestAt) -> String {
+    let of_request = |unit: &&UnitSeen| (unit.claim, unit.request) == at;
+    let name = survey.units.iter().find(of_request).map(|unit| unit.name.split('/').next().unwrap_or_default());
+    let name = name.unwrap_or_default();
+    match case.question.claims.get(at.0).filter(|_| case.question.claims.len() > 1) {
+        Some(claim) => format!("`{name}` of claim `{}`", claim.metadata.name),
+        None => format!("`{name}`"),
+    }
+}
+
+/// What usable devices of one node have for constraints: by unit and constraint, how many have which value.
+struct Values<'s> {
+    units: &'s [UnitSeen],
+    needs: Vec<u64>,
+    held: BTreeMap<(usize, usize), BTreeMap<String, u64>>,
+    has_lists: bool,
+}
+
+impl Observer for Values<'_> {
+    fn node(&mut self, node: &NodeSeen<'_>) -> bool {
+        self.needs.clone_from(&node.needs);
+        true
+    }
+
+    fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
+        let Some(seen) = self.units.get(unit).filter(|_| obstacles.is_empty()) else { return };
+        for ((index, _), value) in seen.constraints.iter().zip(device.held) {
+            let Some(value) = value.map(statistics::in_words) else { continue };
+            // Lists match where they have one element in common.
+            self.has_lists |= value.starts_with('[');
+            let count = self.held.entry((unit, *index)).or_default().entry(value).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+}
+
+/// That on the nearest node no devices satisfy one constraint.
+fn constrained(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Option<String> {
+    let node = survey.closest()?.name;
+    let mut values = Values { units: &survey.units, needs: Vec::new(), held: BTreeMap::new(), has_lists: false };
+    inspect(cluster, &case.question.on(vec![node.clone()]), &mut values);
+    // Of alternatives it is not known which one is meant.
+    if values.has_lists || survey.units.iter().any(|unit| unit.sub.is_some()) {
+        return None;
+    }
+    case.question.claims.iter().enumerate().find_map(|(claim, one)| {
+        let mut constraints = one.spec.devices.constraints.iter().enumerate();
+        constraints.find_map(|(index, constraint)| {
+            let units = survey.units.iter().enumerate().filter(|(_, unit)| {
+                unit.claim == claim && unit.constraints.iter().any(|(covering, _)| *covering == index)
+            });
+            let covered: Vec<Covered<'_>> = units
+                .filter_map(|(unit, seen)| {
+                    let (needed, held) = (*values.needs.get(unit)?, values.held.get(&(unit, index))?);
+                    Some(Covered { name: request_name(case, survey, (seen.claim, seen.request)), needed, held })
+                })
+                .collect();
+            broken(constraint, &covered, &node)
+        })
+    })
+}
+
+/// A request that a constraint covers, with what its devices have.
+struct Covered<'v> {
+    name: String,
+    needed: u64,
+    held: &'v BTreeMap<String, u64>,
+}
+
+/// The sentence where no choice of devices of a node satisfies a constraint, whatever the others ask.
+fn broken(constraint: &DeviceConstraint, covered: &[Covered<'_>], node: &str) -> Option<String> {
+    let names: Vec<&String> = covered.iter().map(|one| &one.name).collect();
+    let (first, others) = covered.split_first()?;
+    let who = match others {
+        [] => format!("the {} for {}", plural(first.needed, "device"), first.name),
+        _ => format!("the devices for {}", joined(&names)),
+    };
+    if let Some(attribute) = &constraint.match_attribute {
+        let suits =
+            |value: &&String| covered.iter().all(|one| one.held.get(*value).is_some_and(|has| *has >= one.needed));
+        if first.held.keys().any(|value| suits(&value)) {
+            return None;
+        }
+        let have = match others {
+            [] => in_words(first.held, true),
+            _ => covered
+                .iter()
+                .map(|one| format!("those for {} have {}", one.name, in_words(one.held, false)))
+                .collect::<Vec<_>>()
+                .join(", "),
+        };
+        return Some(format!("{who} must all have the same `{attribute}`; on node `{node}` {have}{}", kinds(covered)));
+    }
+    let attribute = constraint.distinct_attribute.as_ref()?;
+    let all: BTreeSet<&String> = covered.iter().flat_map(|one| one.held.keys()).gather();
+    let needed = covered.iter().fold(0u64, |sum, one| sum.saturating_add(one.needed));
+    let short = u64::try_from(all.len()).is_ok_and(|values| values < needed);
+    let listed = all.iter().map(|value| ((*value).clone(), 1)).gather();
+    let there = |number| if number == 1 { "all have".to_owned() } else { format!("there are only {number} values:") };
+    short.then(|| {
+        let there = there(all.len());
+        format!("{who} must differ in `{attribute}`; on node `{node}` {there} {}", in_words(&listed, false))
+    })
+}
+
+/// What makes values differ that look the same.
+fn kinds(covered: &[Covered<'_>]) -> &'static str {
+    let all: BTreeSet<&String> = covered.iter().flat_map(|one| one.held.keys()).gather();
+    let is_twin = |value: &&&String| all.contains(&format!("\"{value}\""));
+    if all.iter().any(|value| is_twin(&value)) { ", and a text is never the same as a number" } else { "" }
+}
+
+/// Values, the most frequent ones; with how many have each.
+fn in_words(held: &BTreeMap<String, u64>, with_numbers: bool) -> String {
+    let mut values: Vec<(&String, &u64)> = held.iter().collect();
+    values.arrange_by_key(|(_, number)| std::cmp::Reverse(**number));
+    let more = values.len().saturating_sub(MOST);
+    let shown = values.into_iter().take(MOST).map(|(value, number)| match (with_numbers, number) {
+        (false, _) => value.clone(),
+        (true, 1) => format!("1 has {value}"),
+        (true, number) => format!("{number} have {value}"),
+    });
+    let shown: Vec<String> = shown.chain((more > 0).then(|| format!("{more} more"))).collect();
+    joined(&shown.iter().collect::<Vec<_>>())
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn joined(texts: &[&String]) -> String {
+    match texts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => {
+            format!("{} and {last}", rest.iter().map(|text| text.as_str()).collect::<Vec<_>>().join(", "))
+        }
+        _ => texts.iter().map(|text| text.as_str()).collect(),
+    }
+}
