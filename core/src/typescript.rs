@@ -21,9 +21,9 @@ use crate::controllers::template_sync::{Counts as CopyCounts, Place as CopyStand
 use crate::decision::{Action, Cause, Decision as Reconciliation, EventRecord, Identified, Merging};
 use crate::evaluate::{Costs, Written as Evaluation};
 use crate::explain::{
-    AttributeStatistic, Change, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail, ReadValue,
-    Reason, ReasonCount, ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage, State, Step,
-    Suggestion, ValueCount,
+    AttributeStatistic, Change, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail,
+    PlacementRule, ReadValue, Reason, ReasonCount, ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef,
+    Shortage, State, Step, Suggestion, ValueCount,
 };
 use crate::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
 use crate::profile::{Mode, Ranking, Version};
@@ -47,7 +47,7 @@ pub fn declarations() -> String {
         RequestFunnel, Unable, Inability, Report, NodeReport, PodReport, PodClaimReport, ClaimReport, AllocatedDevice,
         Request, Explanation, State, RequestExplanation, ReasonCount, ReasonKind, SelectorRef, AttributeStatistic, ValueCount, ReadValue,
         ClosestNode, NodeDetail, RequestDetail, DeviceDetail, Reason, Shortage, Holder, ConflictPart, Suggestion, Step,
-        Change, Supposition, TaintSpec, Placing, Difference, Totals, DeviceLost, PodDifference, Place, ClaimDifference, Eviction, FitRequest, Per,
+        Change, PlacementRule, Supposition, TaintSpec, Placing, Difference, Totals, DeviceLost, PodDifference, Place, ClaimDifference, Eviction, FitRequest, Per,
         Bounds, DeviceAsk, Fit, FitRow, Largest, NamespaceDevices, Remainder, NodesNeededRequest, NodesNeeded,
         ShapeNeeded, PodLeft, NewNode, ShapeNodes, ScoresRequest, PodScores, NodeScore, Usage, UsageOf, UsageRow, Devices,
         AmountUsage, StrandedBy, ExpressionAnswer, Part, Command, DevicePath, Component, Build, Settled,

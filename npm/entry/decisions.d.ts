@@ -772,6 +772,12 @@ export type Change = {
 } | {
   "kind": "dropNodeAffinity",
 } | {
+  "kind": "prefer",
+  /** Where the rule stands. */
+  rule: PlacementRule,
+  /** The label of nodes whose value names the domain. */
+  key: string,
+} | {
   "kind": "lowerResource",
   /** Name of the resource. */
   resource: string,
@@ -894,6 +900,9 @@ export type Change = {
   /** The node. */
   node: string,
 };
+
+/** A rule of a Pod about where other Pods are. */
+export type PlacementRule = "spread" | "podAffinity" | "podAntiAffinity";
 
 /** What is changed, in this order. */
 export type Supposition = {

@@ -170,14 +170,20 @@ fn flagged(arguments: &ExplainArguments) -> Option<ObjectRef> {
     subjects.into_iter().find_map(|(kind, name)| Some(arguments.namespace.named(kind, name.as_ref()?)))
 }
 
-/// The suggestion of a number.
+/// The suggestion of a number. Pods of one workload, for which it is the same, count as one.
 fn suggestion(explanations: &[Explanation], number: usize) -> Result<&Suggestion> {
-    let [explanation] = explanations else {
+    let Some((first, others)) = explanations.split_first() else { bail!("nothing is Pending") };
+    let manifests = |one| numbered(one, number).map(|suggestion| &suggestion.manifests);
+    let is_same = |other| likeness(other) == likeness(first) && manifests(other) == manifests(first);
+    if !others.iter().all(|other| manifests(first).is_some() && is_same(other)) {
         bail!("`--apply` needs one Pod, claim or PodGroup to be named, {} are Pending", explanations.len());
-    };
-    let suggestion = number.checked_sub(1).and_then(|index| explanation.suggestions.get(index));
-    suggestion
-        .ok_or_else(|| anyhow!("there are {} suggestions, none is number {number}", explanation.suggestions.len()))
+    }
+    numbered(first, number)
+        .ok_or_else(|| anyhow!("there are {} suggestions, none is number {number}", first.suggestions.len()))
+}
+
+fn numbered(explanation: &Explanation, number: usize) -> Option<&Suggestion> {
+    explanation.suggestions.get(number.checked_sub(1)?)
 }
 
 /// Reasons of one request that are shown.
