@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::case::{Case, Placed, pod_case};
 use super::origin::Origin;
 use super::reasons::problems::{instead, missing_template, not_given, was_refused};
@@ -13,7 +15,7 @@ use crate::api::object::Object;
 use crate::api::pod::{Pod, PodResourceClaim};
 use crate::cluster::entries;
 use crate::cluster::{Cluster, Key};
-use crate::finding::{Code, Finding, ObjectRef};
+use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
 use entries::Source;
 
@@ -75,7 +77,24 @@ fn too_few(cluster: &Cluster, group: &PodGroup) -> Option<Finding> {
     let pods = plural(u64::try_from(there).unwrap_or(u64::MAX), "Pod");
     let message = format!("PodGroup `{}` is scheduled when it has {wanted} Pods, it has {pods}", key.1);
     let finding = Finding::new(Code::RunGroupShort, "spec.schedulingPolicy.gang.minCount", message);
-    Some(finding.about(reference(&key)).with_hint("create the missing Pods, or lower `minCount`"))
+    let refused = refused_members(cluster, &key);
+    let hint = match refused.as_slice() {
+        [] => "create the missing Pods, or lower `minCount`".to_owned(),
+        [only] => format!("correct Pod `{only}`, which was refused"),
+        several => format!("correct the Pods {}, which were refused", list(several.iter())),
+    };
+    Some(finding.about(reference(&key)).with_hint(hint))
+}
+
+/// Names of refused Pods that say they are part of a group.
+fn refused_members(cluster: &Cluster, (namespace, group): &Key) -> Vec<String> {
+    let text = |one: &Value, pointer: &str| one.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let is_member = |one: &&Value| {
+        text(one, "/kind") == "Pod"
+            && [namespace.as_str(), ""].contains(&text(one, "/metadata/namespace").as_str())
+            && text(one, "/spec/schedulingGroup/podGroupName") == *group
+    };
+    cluster.all_refused().filter(is_member).map(|one| text(one, "/metadata/name")).collect()
 }
 
 /// Entries that look like one of the group's and are not.

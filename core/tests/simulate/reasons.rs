@@ -1,7 +1,10 @@
 //! Why Pods stay Pending, in words.
 
+use apportion_core::allocate::Limits;
+use apportion_core::engine::Engine;
 use apportion_core::finding::Code;
-use serde_json::json;
+use apportion_core::profile::Profile;
+use serde_json::{Value, json};
 
 use crate::support::{CLASS, codes, gpu_pod, pod, run, slice};
 
@@ -319,4 +322,28 @@ fn what_if_names_what_is_refused_and_what_depends_on_it() {
         let why = found["pods"][0]["why"].as_str().unwrap();
         assert!(why.starts_with("refers to claim `bad`, which was refused: "), "{name}: {why}");
     }
+}
+
+#[test]
+fn what_was_refused_of_a_group_is_named_once() {
+    let group = |least: u8| {
+        json!({ "apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": { "name": "g" },
+            "spec": { "schedulingPolicy": { "gang": { "minCount": least } } } })
+    };
+    let member = |name: &str, container: Value| {
+        json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name },
+            "spec": { "containers": [container], "schedulingGroup": { "podGroupName": "g" } } })
+    };
+    let whole = || member("p", json!({ "name": "c", "image": "x" }));
+    let reasons = |objects: &[Value]| {
+        let mut engine = Engine::new(Profile::default(), Limits::default());
+        let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
+        engine.submit(texts.iter().map(String::as_str));
+        engine.run().pods[0].reasons.clone()
+    };
+    let found = reasons(&[group(0), whole()]);
+    assert!(found[0].message.starts_with("refers to PodGroup `g`, which was refused: "), "{found:?}");
+    assert_eq!(found.iter().filter(|one| **one == found[0]).count(), 1, "{found:?}");
+    let found = reasons(&[group(2), whole(), member("q", json!({ "name": "c" }))]);
+    assert_eq!(found[0].hint.as_deref(), Some("correct Pod `q`, which was refused"), "{found:?}");
 }

@@ -157,7 +157,8 @@ fn held(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec
     let mut problems: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
     if let Some(hold) = group::holds(cluster, pod) {
         // What was refused is not mended by Pods to come.
-        problems.retain(|problem| matches!(problem.code, Code::RunRefused | Code::RunAdminNamespace));
+        let is_last = |problem: &Finding| matches!(problem.code, Code::RunRefused | Code::RunAdminNamespace);
+        problems.retain(|problem| is_last(problem) && *problem != hold);
         problems.insert(0, hold);
     }
     problems
