@@ -1,12 +1,12 @@
 //! Devices that are given twice, or that give more than they have.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::{Facts, finding, of_claim, spare};
+use super::{Facts, finding, of_claim, pools, spare};
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{Device, ResourceSlice, ResourceSliceSpec};
-use crate::cluster::{Draws, Ledger, Usage, incomplete};
+use crate::cluster::{Draws, Ledger, Usage};
 use crate::finding::{Code, Finding};
 use crate::gather::Gather;
 
@@ -24,8 +24,8 @@ pub(super) const OVERDRAWN: &str =
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     let held = held(facts);
-    let published = published(facts);
-    pools(facts, findings);
+    let usable = pools::inspect(facts, findings);
+    let published = published(facts, &usable);
     twice(&held, findings);
     gone(facts, &held, &published, findings);
     capacity(&held, &published, findings);
@@ -41,42 +41,11 @@ fn held(facts: &Facts) -> BTreeMap<DeviceKey<'_>, Vec<Held<'_>>> {
     held
 }
 
-/// Devices of the newest generation of each pool.
-fn published(facts: &Facts) -> BTreeMap<DeviceKey<'_>, &Device> {
-    let devices = facts.cluster.newest_devices();
+/// Devices of the newest generation of each pool, and those that a node may use whose part of the pool is older.
+fn published<'c>(facts: &'c Facts, usable: &[&'c ResourceSlice]) -> BTreeMap<DeviceKey<'c>, &'c Device> {
+    let older = usable.iter().flat_map(|slice| slice.spec.devices.iter().map(|device| (*slice, device)));
+    let devices = older.chain(facts.cluster.newest_devices());
     devices.map(|(slice, device)| ((&*slice.spec.driver, &*slice.spec.pool.name, &*device.name), device)).gather()
-}
-
-/// Pools of which slices are missing, or that publish a device twice: their devices are not given out.
-fn pools(facts: &Facts, findings: &mut Vec<Finding>) {
-    let mut pools: BTreeMap<(&str, &str), Vec<&ResourceSlice>> = BTreeMap::new();
-    for slice in facts.cluster.newest_slices() {
-        pools.entry((&slice.spec.driver, &slice.spec.pool.name)).or_default().push(slice);
-    }
-    for ((driver, pool), slices) in pools {
-        let Some(first) = slices.first() else { continue };
-        let mut tell = |code, path: &str, message: String, hint: &str| {
-            let object = first.metadata.reference("ResourceSlice");
-            findings.push(finding(code, object, path, message, hint));
-        };
-        let is_whole = i64::try_from(slices.len()).is_ok_and(|count| count == first.spec.pool.resource_slice_count);
-        let is_known = is_whole || facts.is_driver_refused(driver);
-        if let Some(index) = facts.cluster.inventory().pool_index(driver, pool).filter(|_| !is_known) {
-            let message = format!("{}, so its devices are not given out", incomplete(&facts.cluster, index));
-            let hint = "the driver has to publish the other slices, or to correct `resourceSliceCount`";
-            tell(Code::LinkPoolIncomplete, "spec.pool.resourceSliceCount", message, hint);
-        }
-        let mut names = BTreeSet::new();
-        let mut devices = slices.iter().flat_map(|slice| &slice.spec.devices);
-        if let Some(device) = devices.find(|device| !names.insert(&device.name)) {
-            let message = format!(
-                "device `{}` of pool `{pool}` is published twice, so none of the pool is given out",
-                device.name
-            );
-            let hint = "the driver has to publish the pool again without the contradiction";
-            tell(Code::LinkPoolDisagrees, "spec.devices", message, hint);
-        }
-    }
 }
 
 /// A claim as a message names it.

@@ -9,6 +9,7 @@ mod devices;
 mod finalizers;
 mod history;
 mod pods;
+mod pools;
 mod settled;
 
 use serde_json::Value;
@@ -16,6 +17,7 @@ use serde_json::Value;
 use crate::api::claim::ResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
+use crate::control_plane::infer::report_unknown_nodes;
 use crate::control_plane::{Simulation, lacks, not_given, refused_admin_access};
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
@@ -63,6 +65,9 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
     let knows_groups = !cluster.pod_groups().is_empty() || (knows_pods && !profile.features.generic_workload);
     let facts = Facts { cluster, now, knows_pods, knows_groups };
     let mut findings = refused;
+    if !facts.cluster.nodes().is_empty() {
+        report_unknown_nodes(&facts.cluster, &mut findings);
+    }
     devices::inspect(&facts, &mut findings);
     claims::inspect(&facts, &mut findings);
     pods::inspect(&facts, &mut findings);

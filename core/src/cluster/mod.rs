@@ -42,10 +42,12 @@ use crate::profile::Profile;
 pub(crate) use counters::{Draws, Ledger};
 pub(crate) use inventory::{Inventory, Relief, SliceEntry, node_of};
 pub(crate) use links::Links;
-pub(crate) use pools::{NodePools, PoolState, device_matches, hides_slices, incomplete, is_for, missing_gate};
+pub(crate) use pools::{
+    NodePool, NodePools, PoolState, device_matches, hides_slices, incomplete, is_for, missing_gate, whole,
+};
 use selectors::Selectors;
 pub use shared_map::SharedMap;
-pub(crate) use slots::{DeviceIdx, Slot};
+pub(crate) use slots::{DeviceIdx, PoolIdx, Slot};
 pub(crate) use usage::Usage;
 pub(crate) use views::Newest;
 

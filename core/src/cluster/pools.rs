@@ -20,6 +20,7 @@ use crate::api::node::{Node, NodeSelector};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{CounterSet, Device, ResourceSlice};
 use crate::arrange::Arrange;
+use crate::finding::Code;
 use crate::profile::{Profile, Version};
 
 /// Whether devices of a pool can be given out.
@@ -30,6 +31,17 @@ pub(crate) enum PoolState {
     Incomplete,
     /// The slices contradict each other; the text says how.
     Invalid(String),
+}
+
+/// A contradiction between slices of a pool.
+#[derive(Clone, Debug)]
+pub(crate) struct Contradiction {
+    pub(crate) code: Code,
+    /// The slice that is blamed, and its field.
+    pub(crate) slice: SliceIdx,
+    pub(crate) path: String,
+    /// What is wrong.
+    pub(crate) text: String,
 }
 
 /// One pool as one node sees it.
@@ -45,6 +57,8 @@ pub(crate) struct NodePool {
     pub(crate) counted: Vec<SliceIdx>,
     /// Counter sets that say more than can be read; mostly none.
     pub(crate) unreadable: Vec<String>,
+    /// Where the slices of an invalid pool contradict each other.
+    pub(crate) contradiction: Option<Contradiction>,
     /// What the counters have left; absent before it is first asked for, and where no device draws from any.
     ledger: Option<Drawn>,
 }
@@ -386,6 +400,7 @@ pub(super) fn view<'c>(
         counter_slices: Vec::new(),
         counted: Vec::new(),
         unreadable: Vec::new(),
+        contradiction: None,
         ledger: None,
     };
     let is_count = |count: usize| i64::try_from(count).is_ok_and(|count| count == spec.pool.resource_slice_count);
@@ -416,7 +431,8 @@ pub(super) fn view<'c>(
     }
     let checked = if has_counters { pool.read_counters(profile, &all) } else { Ok(()) };
     if let Err(problem) = check_names(&relevant).and(checked) {
-        pool.state = PoolState::Invalid(problem);
+        pool.state = PoolState::Invalid(problem.text.clone());
+        pool.contradiction = Some(problem);
         pool.counted.clear();
         return Some((pool, Vec::new()));
     }
@@ -424,11 +440,25 @@ pub(super) fn view<'c>(
     Some((pool, relevant))
 }
 
-fn check_names(slices: &[&SliceEntry]) -> Result<(), String> {
+/// The pool as a node sees it that all slices of its newest generation are for.
+pub(crate) fn whole(cluster: &Cluster, pool: PoolIdx) -> Option<NodePool> {
+    let mut newest = Vec::new();
+    let all = cluster.inventory().slices_of_pool(pool);
+    for entry in all.filter(|entry| missing_gate(cluster.profile(), &entry.slice).is_none()) {
+        add_newest(&mut newest, entry);
+    }
+    view(cluster, pool, newest).map(|(pool, _)| pool)
+}
+
+fn check_names(slices: &[&SliceEntry]) -> Result<(), Contradiction> {
     let mut seen = BTreeSet::new();
-    for index in slices.iter().flat_map(|entry| entry.slice.spec.devices.iter().zip(entry.devices.iter())) {
-        if !seen.insert(*index.1) {
-            return Err(format!("device `{}` is published twice", index.0.name));
+    for entry in slices {
+        for (number, (device, index)) in entry.slice.spec.devices.iter().zip(entry.devices.iter()).enumerate() {
+            if !seen.insert(*index) {
+                let text = format!("device `{}` is published twice", device.name);
+                let path = format!("spec.devices[{number}].name");
+                return Err(Contradiction { code: Code::LinkPoolDisagrees, slice: entry.index, path, text });
+            }
         }
     }
     Ok(())
@@ -436,12 +466,14 @@ fn check_names(slices: &[&SliceEntry]) -> Result<(), String> {
 
 impl NodePool {
     /// Collects the counter sets and checks that devices draw from counters that exist.
-    fn read_counters(&mut self, profile: &Profile, all: &[&SliceEntry]) -> Result<(), String> {
+    fn read_counters(&mut self, profile: &Profile, all: &[&SliceEntry]) -> Result<(), Contradiction> {
         let mut by_name: BTreeMap<&str, &CounterSet> = BTreeMap::new();
         for entry in all {
-            for set in &entry.slice.spec.shared_counters {
+            for (number, set) in entry.slice.spec.shared_counters.iter().enumerate() {
                 if by_name.insert(&set.name, set).is_some() {
-                    return Err(format!("counter set `{}` is published twice", set.name));
+                    let text = format!("counter set `{}` is published twice", set.name);
+                    let path = format!("spec.sharedCounters[{number}].name");
+                    return Err(Contradiction { code: Code::LinkPoolDisagrees, slice: entry.index, path, text });
                 }
                 if is_unreadable(set) {
                     self.unreadable.push(set.name.clone());
@@ -452,20 +484,12 @@ impl NodePool {
             }
         }
         for entry in all {
-            let consumptions = entry.slice.spec.devices.iter().flat_map(|device| &device.consumes_counters);
             let mut draws = false;
-            for consumption in consumptions {
-                draws = true;
-                let name = consumption.counter_set.as_str();
-                let Some(set) = by_name.get(name) else {
-                    return Err(format!("counter set `{name}` does not exist"));
-                };
-                if is_unreadable(set) {
-                    continue;
-                }
-                if let Some(counter) = consumption.counters.keys().find(|counter| !set.counters.contains_key(*counter))
-                {
-                    return Err(format!("counter set `{name}` has no counter `{counter}`"));
+            for (number, device) in entry.slice.spec.devices.iter().enumerate() {
+                draws |= !device.consumes_counters.is_empty();
+                if let Some((inside, text)) = unknown_counter(device, &by_name) {
+                    let path = format!("spec.devices[{number}].{inside}");
+                    return Err(Contradiction { code: Code::LinkUnknownCounter, slice: entry.index, path, text });
                 }
             }
             if draws && !is_for_counters(profile, &entry.slice) {
@@ -474,4 +498,19 @@ impl NodePool {
         }
         Ok(())
     }
+}
+
+/// The first counter of a device that none of the sets has: the field of the device, and what is wrong.
+fn unknown_counter(device: &Device, sets: &BTreeMap<&str, &CounterSet>) -> Option<(String, String)> {
+    device.consumes_counters.iter().enumerate().find_map(|(number, consumption)| {
+        let name = consumption.counter_set.as_str();
+        let Some(set) = sets.get(name) else {
+            let path = format!("consumesCounters[{number}].counterSet");
+            return Some((path, format!("counter set `{name}` does not exist")));
+        };
+        let is_missing = |counter: &&String| !is_unreadable(set) && !set.counters.contains_key(*counter);
+        let counter = consumption.counters.keys().find(is_missing)?;
+        let path = format!("consumesCounters[{number}].counters[{counter}]");
+        Some((path, format!("counter set `{name}` has no counter `{counter}`")))
+    })
 }

@@ -151,8 +151,8 @@ fn inferred(nodes: &BTreeMap<String, BTreeMap<String, String>>) -> Finding {
     )
 }
 
-/// Nodes that slices name but nobody wrote: their devices are out of reach.
-fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
+/// Nodes that slices name or select but nobody wrote: their devices are out of reach.
+pub(crate) fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
     let pods: BTreeSet<&String> = cluster.pods().values().map(|pod| &pod.spec.node_name).gather();
     let nodes = cluster.nodes();
     // Both are in the order of names: slices mostly name nodes that are there.
@@ -173,5 +173,17 @@ fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
             Finding::new(Code::RunUnknownNodes, "", message)
                 .with_hint("give these Node objects, too, or none at all to have every node inferred"),
         );
+    }
+    let selects_none = |selector: &NodeSelector| !nodes.values().any(|node| selects(selector, node));
+    let without_name = cluster.inventory().slices_without_node().map(|entry| &entry.slice);
+    let selecting = without_name.filter(|slice| {
+        let of_devices = own(slice).filter_map(|device| device.node_selector.as_ref());
+        slice.spec.node_selector.iter().chain(of_devices).any(selects_none)
+    });
+    let selecting: Vec<&String> = selecting.map(|slice| &slice.metadata.name).collect();
+    if !selecting.is_empty() && cluster.names_of_refused("Node").next().is_none() {
+        let message = format!("slices select nodes, and no Node that is given is one: {}", list(selecting.into_iter()));
+        let hint = "correct the node selector or the labels of the Nodes, or give the other Node objects, too";
+        findings.push(Finding::new(Code::RunUnknownNodes, "", message).with_hint(hint));
     }
 }

@@ -158,12 +158,76 @@ fn pools_that_give_nothing_and_pods_on_nodes_that_are_gone_are_told() {
     for one in [&mut twice, &mut second] {
         one["spec"]["pool"]["resourceSliceCount"] = json!(3);
     }
-    assert_eq!(codes(vec![twice, second]), [("link/pool-disagrees", "devices".to_owned())]);
+    // The later of two is blamed, as `validate` does.
+    assert_eq!(codes(vec![twice, second]), [("link/pool-disagrees", "t".to_owned())]);
     let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "other" } });
     let mut lost = pod("p", "x");
     lost["spec"]["resourceClaims"] = json!([]);
     lost["spec"]["containers"][0]["resources"] = json!({});
     assert_eq!(codes(vec![node, lost]), [("check/pod-without-node", "p".to_owned())]);
+}
+
+fn node(name: &str) -> Value {
+    json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name } })
+}
+
+/// A slice of pool `p` that is the only one of its node.
+fn part(name: &str, node: &str) -> Value {
+    let mut slice = slice();
+    slice["metadata"]["name"] = json!(name);
+    slice["spec"]["nodeName"] = json!(node);
+    slice["spec"]["pool"]["resourceSliceCount"] = json!(1);
+    slice["spec"]["devices"] = json!([{ "name": format!("{node}-gpu") }]);
+    slice
+}
+
+#[test]
+fn a_pool_without_the_counters_that_its_devices_draw_from_is_named_with_the_device() {
+    let mut other = counters();
+    other["spec"]["sharedCounters"][0]["name"] = json!("t");
+    let found = inspect(vec![slice(), other], &Profile::default(), None);
+    let [only] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((only.code, only.object.as_ref().unwrap().name.as_str()), (Code::LinkUnknownCounter, "devices"));
+    assert_eq!(only.path, "spec.devices[0].consumesCounters[0].counterSet");
+    assert_eq!(only.message, "pool `p`: counter set `s` does not exist, so its devices are not given out");
+    let mut fewer = counters();
+    fewer["spec"]["sharedCounters"][0]["counters"] = json!({ "n": { "value": "10" } });
+    let found = inspect(vec![slice(), fewer], &Profile::default(), None);
+    assert_eq!(found[0].path, "spec.devices[0].consumesCounters[0].counters[m]");
+}
+
+#[test]
+fn a_pool_is_judged_as_each_node_sees_it() {
+    let both = [node("a"), node("b"), part("of-a", "a"), part("of-b", "b")];
+    assert_eq!(inspect(both.to_vec(), &Profile::default(), None), []);
+    // A node without a Node object sees its slices as well.
+    assert_eq!(inspect(both[1..].to_vec(), &Profile::default(), None).len(), 1);
+    let more = [both.as_slice(), &[part("more-of-b", "b")]].concat();
+    let found = inspect(more, &Profile::default(), None);
+    let [only] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(only.code, Code::LinkPoolIncomplete);
+    assert!(only.message.ends_with("so its devices are not given out on node `b`"), "{only:?}");
+    // Devices of a node whose part of the pool is older are there as long as the node can use them.
+    let mut newer = part("of-b", "b");
+    newer["spec"]["pool"]["generation"] = json!(2);
+    let held = claim("one", &["a-gpu"], &[]);
+    let found = inspect(vec![node("a"), node("b"), part("of-a", "a"), newer, held], &Profile::default(), None);
+    assert!(found.iter().all(|finding| finding.code != Code::CheckDeviceGone), "{found:?}");
+}
+
+#[test]
+fn slices_of_nodes_that_are_not_there_are_named() {
+    let found = inspect(vec![node("a"), part("of-b", "b")], &Profile::default(), None);
+    assert_eq!(found.iter().map(|finding| finding.code).collect::<Vec<_>>(), [Code::RunUnknownNodes]);
+    let mut selecting = part("anywhere", "b");
+    selecting["spec"].as_object_mut().unwrap().remove("nodeName");
+    let requirement = json!({ "key": "rack", "operator": "In", "values": ["r3"] });
+    selecting["spec"]["nodeSelector"] = json!({ "nodeSelectorTerms": [{ "matchExpressions": [requirement] }] });
+    let found = inspect(vec![node("a"), selecting.clone()], &Profile::default(), None);
+    assert_eq!(found[0].message, "slices select nodes, and no Node that is given is one: `anywhere`");
+    let mut there = node("a");
+    there["metadata"]["labels"] = json!({ "rack": "r3" });
+    assert_eq!(inspect(vec![there, selecting], &Profile::default(), None), []);
 }
 
 /// An object that could not be read still exists. `check` gives no advice that follows from its absence.
