@@ -22,6 +22,7 @@ use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
 use crate::near::nearest_name;
+use crate::scheduler::node_fit::is_inferred;
 use crate::validate::{ADMIN_LABEL, allows_admin_access};
 
 /// Where a Pod names its PriorityClass.
@@ -278,12 +279,20 @@ pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
         let mut metadata = pods().map(|pod| &pod.metadata);
         is_given(above) && !is_given(below) && metadata.any(|of| derive::is_foreign(&of.uid) && is_below(of))
     };
+    // Whether a claim was made for an object of a kind, or is reserved for one.
+    let names = |kind: &str, resource: &str| {
+        cluster.claims().values().any(|claim| {
+            claim.metadata.owner_references.iter().any(|owner| owner.kind == kind)
+                || claim.status.reserved_for.iter().any(|user| user.resource == resource)
+        })
+    };
     let (lacks_sets, lacks_jobs) = (is_lost("Deployment", "ReplicaSet"), is_lost("CronJob", "Job"));
-    let have_requests = !(cluster.claims().is_empty() && cluster.templates().is_empty());
+    let have_requests = have_claims || !(cluster.claims().is_empty() && cluster.templates().is_empty());
     let kinds = [
-        ("Node", cluster.nodes().is_empty(), has_pods),
-        ("ResourceSlice", cluster.slices().is_empty(), have_claims),
+        ("Node", cluster.nodes().values().all(|node| is_inferred(node)), has_pods || have_requests),
+        ("ResourceSlice", cluster.slices().is_empty(), have_requests),
         ("DeviceClass", cluster.classes().is_empty(), have_requests),
+        ("Pod", pods().all(|pod| made(&pod.metadata)), names("Pod", "pods")),
         ("ResourceClaim", cluster.claims().values().all(|claim| made(&claim.metadata)), have_claims),
         (
             "ResourceClaimTemplate",
@@ -298,7 +307,7 @@ pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
         (
             "PodGroup",
             cluster.pod_groups().values().all(|group| made(&group.metadata)),
-            pods().any(|pod| pod.group_name().is_some()),
+            names("PodGroup", "podgroups") || pods().any(|pod| pod.group_name().is_some()),
         ),
         ("ReplicaSet", lacks_sets, true),
         ("Job", lacks_jobs, true),

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
+use apportion_core::allocate::Limits;
 use apportion_core::check::inspect;
 use apportion_core::decision::{CLAIM_FINALIZER, Time};
-use apportion_core::finding::{Code, Severity};
+use apportion_core::engine::Engine;
+use apportion_core::finding::{Code, Finding, Severity};
 use apportion_core::profile::Profile;
 
 fn codes(mut objects: Vec<Value>) -> Vec<(&'static str, String)> {
@@ -272,4 +274,35 @@ fn what_is_said_of_a_pod_whose_claim_was_refused_is_no_advice_to_end_it() {
     assert_eq!(of_pod.message, "whether the Pod may use claim `one` is not known: the claim was refused");
     assert_eq!(of_pod.severity, Severity::Warning);
     assert!(of_pod.hint.as_ref().unwrap().contains("leave the Pod alone"));
+}
+
+/// One list of missing kinds, whoever is asked, and one command that brings them all.
+#[test]
+fn what_a_dump_lacks_is_the_same_for_every_question() {
+    let mut waits = pod("p", "one");
+    waits["spec"].as_object_mut().unwrap().remove("nodeName");
+    let mut made = claim("one", &[], &["p"]);
+    made["status"] = json!({});
+    made["metadata"]["ownerReferences"] =
+        json!([{ "apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": true }]);
+    for (dump, kinds, resources) in [
+        (
+            waits,
+            "`Node`, `ResourceSlice`, `DeviceClass`, `ResourceClaim`",
+            "nodes,resourceslices,deviceclasses,resourceclaims",
+        ),
+        (made, "`Node`, `ResourceSlice`, `DeviceClass`, `Pod`", "nodes,resourceslices,deviceclasses,pods"),
+    ] {
+        let mut engine = Engine::new(Profile::default(), Limits::default());
+        engine.apply([dump.to_string().as_str()]);
+        let remarks = engine.inquire(json!({ "kind": "unmodelled" })).unwrap();
+        let remarks: Vec<Finding> = serde_json::from_value(remarks).unwrap();
+        let checked = inspect(vec![dump], &Profile::default(), None);
+        for found in [remarks, checked, engine.run().findings, engine.run().findings] {
+            let lacks: Vec<_> = found.iter().filter(|finding| finding.code == Code::RunNotGiven).collect();
+            let [only] = lacks.as_slice() else { panic!("{found:?}") };
+            assert_eq!(only.message, format!("the dump holds no {kinds}, so nothing is known about them"));
+            assert_eq!(only.hint, Some(format!("add the output of `kubectl get {resources} -A -o yaml`")));
+        }
+    }
 }
