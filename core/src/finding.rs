@@ -262,6 +262,8 @@ codes! {
         "The API server would not take the object. It is left out.";
     RunPreempted = "run/preempted", Warning,
         "kube-scheduler evicts Pods so that a Pod of higher priority that fits nowhere gets their place. A Pod without a controller is lost.";
+    RunEvicted = "run/evicted", Warning,
+        "A device that the Pod uses has a `NoExecute` taint that is not tolerated, or not any longer. The Pod is deleted; its controller, where it has one, makes another.";
     RunFinished = "run/finished", Info,
         "The Pod has succeeded or failed. It needs no node and no devices any more, and its reservations are gone.";
     RunSchedulingGated = "run/scheduling-gated", Warning,

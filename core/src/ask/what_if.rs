@@ -370,7 +370,8 @@ fn pods<'r>(before: &'r Report, after: &'r Report) -> Vec<PodDifference> {
     let reason = |pod: Option<&&PodReport>| Some(pod?.reasons.first()?.message.clone());
     let evicted = |pod: &String| {
         let is_it = |finding: &&Finding| {
-            let object = finding.object.as_ref().filter(|_| finding.code == Code::RunPreempted);
+            let is_gone = matches!(finding.code, Code::RunPreempted | Code::RunEvicted);
+            let object = finding.object.as_ref().filter(|_| is_gone);
             object.is_some_and(|object| format!("{}/{}", object.namespace, object.name) == *pod)
         };
         after.findings.iter().rfind(is_it).map(|finding| finding.message.clone())

@@ -1,5 +1,7 @@
 //! What the controllers have to look at, and one look.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::queue::Queue;
 use super::templates::Templates;
 use super::workloads::Workloads;
@@ -8,6 +10,7 @@ use crate::api::pod::Pod;
 use crate::cluster::entries::is_for_pod;
 use crate::cluster::{Cluster, Key};
 use crate::controllers::claims::{self, Work};
+use crate::finding::Code;
 use crate::profile::{Mode, Profile};
 use crate::{
     controllers::{jobs, podgroup_protection as protection, pool_status, taint_eviction as eviction},
@@ -172,12 +175,28 @@ impl Simulation {
         let mut memory = self.controllers.eviction_memory.clone();
         let decision = eviction::reconcile(self.seen(), &self.controllers.profile, &mut memory, self.now);
         let wake_up = decision.wake_up;
+        let causes = match decision.actions.iter().any(|action| matches!(action, Action::Delete { .. })) {
+            true => eviction::causes(self.seen(), &self.controllers.profile, self.now),
+            false => BTreeMap::new(),
+        };
         let is_done = self.carry_out(decision);
         if is_done {
             self.controllers.eviction_memory = memory;
+            self.note_evictions(causes);
         }
         self.controllers.eviction.conclude((), is_done, wake_up, self.now);
         true
+    }
+
+    /// Notes that Pods have to go, each because of these taints.
+    fn note_evictions(&mut self, causes: BTreeMap<Key, BTreeSet<String>>) {
+        if causes.is_empty() {
+            return;
+        }
+        let after = u64::try_from(self.now.millis().saturating_sub(self.start.millis())).unwrap_or_default();
+        causes.into_iter().for_each(|(pod, taints)| self.evictions.add(pod, after, taints));
+        self.findings.retain(|finding| finding.code != Code::RunEvicted);
+        self.findings.extend(self.evictions.findings());
     }
 
     /// From now on nobody is evicted.

@@ -139,6 +139,7 @@ impl Simulation {
         self.hear();
         self.run_pods();
         self.findings = findings;
+        self.start = self.now;
     }
 
     /// Takes the nodes that the input speaks of for given, where it has none.

@@ -8,6 +8,7 @@ mod carry_out;
 mod command;
 mod components;
 mod controllers;
+mod evictions;
 #[cfg(test)]
 mod forgetful;
 pub(crate) mod infer;
@@ -46,6 +47,7 @@ use crate::profile::{Mode, Profile};
 use crate::scheduler::preemption::Takeover;
 use crate::scheduler::{self, Examined, KnownRefusals, NodeCache, Scores, Settings, Verdict};
 use controllers::Controllers;
+use evictions::Evictions;
 use kubelet::Kubelets;
 use timeline::Timeline;
 use waiting::Waiting;
@@ -108,8 +110,12 @@ pub struct Simulation {
     preempted: Vec<Preempted>,
     /// How nodes compared for Pods that were placed, if that is kept.
     scores: Option<Scored>,
-    /// What is worth knowing about what was taken in.
+    /// What is worth knowing about what was taken in, and who had to go because of taints.
     findings: Vec<Finding>,
+    /// Who had to go because of taints.
+    evictions: Evictions,
+    /// When what was taken in was completed.
+    start: Time,
     /// Pods that had a node when they were taken in.
     bound: BTreeSet<Key>,
     /// Whether a node that is not there does not exist: the input was completed.
@@ -182,6 +188,8 @@ impl Simulation {
             preempted: Vec::new(),
             scores: None,
             findings: Vec::new(),
+            evictions: Evictions::default(),
+            start: now,
             bound: BTreeSet::new(),
             knows_nodes: false,
             given: 0,
@@ -194,7 +202,7 @@ impl Simulation {
         std::mem::take(self.server.cluster_mut())
     }
 
-    /// What is worth knowing about what was taken in.
+    /// What is worth knowing about what was taken in, and who had to go because of taints.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }

@@ -8,7 +8,7 @@ mod action;
 mod time;
 
 pub use action::{Action, Cause, Decision, EventRecord, Identified, Merging, Patch, Trigger};
-pub use time::Time;
+pub use time::{Time, clock};
 
 /// Finalizer of a claim that has devices.
 pub const CLAIM_FINALIZER: &str = "resource.kubernetes.io/delete-protection";

@@ -51,3 +51,33 @@ impl fmt::Display for Time {
         f.write_str(&clock::format(self.0.div_euclid(1000)))
     }
 }
+
+/// A time of a simulation, in milliseconds since its start: `0s`, `1m30s`, `2h5m`.
+pub fn clock(millis: u64) -> String {
+    let (hours, minutes) = (millis / 3_600_000, millis / 60_000 % 60);
+    let (seconds, rest) = (millis / 1000 % 60, millis % 1000);
+    let mut text = String::new();
+    if hours > 0 {
+        text.push_str(&format!("{hours}h"));
+    }
+    if minutes > 0 {
+        text.push_str(&format!("{minutes}m"));
+    }
+    match rest {
+        0 if seconds == 0 && !text.is_empty() => {}
+        0 => text.push_str(&format!("{seconds}s")),
+        _ => text.push_str(&format!("{seconds}.{rest:03}s")),
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_durations() {
+        let shown: Vec<String> = [0, 5, 1500, 30_000, 90_000, 60_000, 7_500_000].map(clock).into();
+        assert_eq!(shown, ["0s", "0.005s", "1.500s", "30s", "1m30s", "1m", "2h5m"]);
+    }
+}

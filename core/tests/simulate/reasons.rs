@@ -347,3 +347,27 @@ fn what_was_refused_of_a_group_is_named_once() {
     let found = reasons(&[group(2), whole(), member("q", json!({ "name": "c" }))]);
     assert_eq!(found[0].hint.as_deref(), Some("correct Pod `q`, which was refused"), "{found:?}");
 }
+
+/// Evictions because of taints are named with the Pod, the time and the taint.
+#[test]
+fn pods_that_taints_of_their_devices_evict_are_named() {
+    const RULE: &str = "apiVersion: resource.k8s.io/v1beta2
+kind: DeviceTaintRule
+metadata: { name: maintenance }
+spec: { deviceSelector: { driver: gpu.example.com }, taint: { key: maint, value: soon, effect: NoExecute } }
+---
+";
+    let wanting = |seconds: &str| {
+        let toleration = format!("{{ key: maint, operator: Exists, effect: NoExecute{seconds} }}");
+        wanting(
+            &format!("{{ name: gpu, exactly: {{ deviceClassName: gpu.example.com, tolerations: [{toleration}] }} }}"),
+            "",
+        )
+    };
+    let cluster = format!("{CLASS}{}{RULE}", slice("a", 1));
+    let ran = run(&format!("{cluster}{}", wanting(", tolerationSeconds: 60")));
+    let finding = ran.finding(Code::RunEvicted);
+    assert_eq!(finding.object.as_ref().unwrap().to_string(), "Pod default/p");
+    assert_eq!(finding.message, "evicted after 1m: taint `maint=soon:NoExecute` of DeviceTaintRule `maintenance`");
+    assert!(!run(&format!("{cluster}{}", wanting(""))).has(Code::RunEvicted));
+}

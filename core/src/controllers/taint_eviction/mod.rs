@@ -104,6 +104,28 @@ pub fn preview(cluster: &Cluster, profile: &Profile, now: Time) -> Vec<(Key, Tim
     evictions.into_iter().map(|(key, eviction)| (key.clone(), eviction.at, of_pod(&key))).collect()
 }
 
+/// Taints because of which Pods have to go by now, in words, by Pod. Those that are being deleted already are left out.
+pub(crate) fn causes(cluster: &Cluster, profile: &Profile, now: Time) -> BTreeMap<Key, BTreeSet<String>> {
+    let taints = Taints::of(cluster, profile);
+    let mut causes: BTreeMap<Key, BTreeSet<String>> = BTreeMap::new();
+    for (key, claim) in cluster.claims() {
+        let results = claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
+        let due = results.flat_map(|result| taints.on(result).map(move |taint| (result, taint)));
+        let due = due.filter(|(result, taint)| {
+            taints::time(taint.taint, &result.tolerations, profile.mode, now).is_some_and(|at| at <= now)
+        });
+        let words: BTreeSet<String> = due.map(|(result, taint)| taint.in_words(result)).gather();
+        if words.is_empty() {
+            continue;
+        }
+        let users = pods_of(cluster, key, claim).into_values().filter(|pod| uses(cluster, profile, pod, claim));
+        for pod in users.filter(|pod| !pod.metadata.is_deleting()) {
+            causes.entry(entries::key_of(&pod.metadata)).or_default().extend(words.iter().cloned());
+        }
+    }
+    causes
+}
+
 /// Pods that have to go, each with the time. Those that are being deleted already are left out.
 fn evictions(cluster: &Cluster, profile: &Profile, taints: &Taints<'_>, now: Time) -> BTreeMap<Key, Eviction> {
     let mut evictions: BTreeMap<Key, Eviction> = BTreeMap::new();

@@ -22,6 +22,19 @@ pub(super) struct Tainted<'t> {
     pub(super) rule: Option<&'t DeviceTaintRule>,
 }
 
+impl Tainted<'_> {
+    /// The taint with where it comes from.
+    pub(super) fn in_words(&self, result: &DeviceRequestAllocationResult) -> String {
+        let DeviceTaint { key, value, effect, .. } = self.taint;
+        let value = if value.is_empty() { String::new() } else { format!("={value}") };
+        let of = match self.rule {
+            Some(rule) => format!("DeviceTaintRule `{}`", rule.metadata.name),
+            None => format!("device `{}/{}/{}`", result.driver, result.pool, result.device),
+        };
+        format!("taint `{key}{value}:{}` of {of}", effect.text())
+    }
+}
+
 /// All `NoExecute` taints.
 pub(super) struct Taints<'t> {
     rules: Vec<Selection<'t>>,

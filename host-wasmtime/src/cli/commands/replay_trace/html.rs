@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use apportion_core::decision::clock;
+
 use super::play::{Played, Sample};
 use super::report::{FRAGMENTATION, Summary, lines, percent, share, verdict};
 use super::trace::Trace;
-use crate::cli::commands::run::{clock, page_head};
+use crate::cli::commands::run::page_head;
 use crate::cli::text::escape;
 
 /// Pixels.

@@ -1,10 +1,10 @@
 //! What a trace came to: numbers, a table, JSON.
 
+use apportion_core::decision::clock;
 use serde_json::{Value, json};
 
 use super::play::{Fate, Played, Sample};
 use super::trace::{Pod, Trace};
-use crate::cli::commands::run::clock;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::text::{self, clean, count, row, table};
 

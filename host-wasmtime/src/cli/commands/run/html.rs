@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use apportion_core::control_plane::Happening;
+use apportion_core::decision::clock;
 
 use super::lanes::{Lane, Scale, State, lanes};
-use super::timeline::{Played, clock, is_main, words};
+use super::timeline::{Played, is_main, words};
 use crate::cli::text::escape;
 
 /// Lanes that are drawn; the table has all moments.

@@ -8,7 +8,6 @@ mod table;
 mod timeline;
 
 pub(super) use html::page_head;
-pub(super) use timeline::clock;
 
 use anyhow::{Result, bail};
 use apportion_core::ask::{Inquiry, PodScores, ScoresRequest};

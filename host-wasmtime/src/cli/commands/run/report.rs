@@ -34,7 +34,7 @@ pub(crate) fn show(
     let LookArguments { verbose: is_verbose, is_brief, .. } = *look;
     let mut out = Vec::new();
     out.push(match report.pods.is_empty() {
-        true => pen.paint(Ink::Strong, &nothing(taken, namespace)),
+        true => pen.paint(Ink::Strong, &nothing(report, taken, namespace)),
         false => verdict(report, pen),
     });
     out.extend(faint(&format!("{}.", taken.sentence(&input.sources)), pen));
@@ -79,9 +79,14 @@ fn verdict(report: &Report, pen: Pen) -> String {
 }
 
 /// Why there is no Pod in the report.
-fn nothing(taken: &Taken, namespace: &str) -> String {
+fn nothing(report: &Report, taken: &Taken, namespace: &str) -> String {
+    let evicted = report.findings.iter().filter(|finding| finding.code == Code::RunEvicted).count();
     match taken.kinds.contains_key("Pod") {
         true if !namespace.is_empty() => format!("No Pod is in namespace `{namespace}`"),
+        true if evicted > 0 => {
+            let pods = count(evicted, "Pod");
+            format!("No Pod is left: taints of their devices evicted {pods}, as the notes say")
+        }
         true => "No Pod is left: each was refused, evicted or deleted; `--events` says which".to_owned(),
         false => "No Pod is given, so nothing is scheduled".to_owned(),
     }

@@ -2,8 +2,9 @@
 
 use apportion_core::ask::Report;
 use apportion_core::control_plane::{Happening, Moment, Settled};
+use apportion_core::decision::clock;
 
-use super::timeline::{Played, clock, is_main, severity, words};
+use super::timeline::{Played, is_main, severity, words};
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::text::{clean, columns, count, pad, width, wrap};
 

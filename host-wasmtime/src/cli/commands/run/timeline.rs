@@ -6,7 +6,7 @@ use apportion_core::allocate::Limits;
 use apportion_core::ask::Report;
 use apportion_core::control_plane::script::{self, Step, duration, is_namespaced};
 use apportion_core::control_plane::{Command, Happening, Moment, Settled, Simulation};
-use apportion_core::decision::{EventRecord, Time};
+use apportion_core::decision::{EventRecord, Time, clock};
 use apportion_core::finding::{Finding, ObjectRef, Severity};
 use apportion_core::wire::simulation::Plays;
 use serde_json::{Value, json};
@@ -308,35 +308,5 @@ pub(crate) fn words(moment: &Moment) -> String {
         Happening::Unprotected => format!("without finalizer {detail}"),
         Happening::Condition | Happening::Taints | Happening::Event => detail.clone(),
         Happening::Changed => "changed".to_owned(),
-    }
-}
-
-/// A time of the simulation: `0s`, `1m30s`, `2h5m`.
-pub(crate) fn clock(millis: u64) -> String {
-    let (hours, minutes) = (millis / 3_600_000, millis / 60_000 % 60);
-    let (seconds, rest) = (millis / 1000 % 60, millis % 1000);
-    let mut text = String::new();
-    if hours > 0 {
-        text.push_str(&format!("{hours}h"));
-    }
-    if minutes > 0 {
-        text.push_str(&format!("{minutes}m"));
-    }
-    match rest {
-        0 if seconds == 0 && !text.is_empty() => {}
-        0 => text.push_str(&format!("{seconds}s")),
-        _ => text.push_str(&format!("{seconds}.{rest:03}s")),
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_written_as_durations() {
-        let shown: Vec<String> = [0, 5, 1500, 30_000, 90_000, 60_000, 7_500_000].map(clock).into();
-        assert_eq!(shown, ["0s", "0.005s", "1.500s", "30s", "1m30s", "1m", "2h5m"]);
     }
 }
