@@ -27,6 +27,14 @@ macro_rules! kinds {
         /// Group and name of each kind.
         pub(super) static KINDS: &[(&str, &str)] = &[$(($group, $kind)),*];
 
+        /// Whether objects of a kind are in a namespace; those of workload controllers are.
+        pub(super) fn is_namespaced(group: &str, kind: &str) -> bool {
+            match kind {
+                $($kind if group == $group => $is_namespaced,)*
+                _ => true,
+            }
+        }
+
         /// One API object; copies share it until one of them changes.
         #[derive(Clone, PartialEq, Debug)]
         pub enum Object {
@@ -199,6 +207,8 @@ pub fn read_object(mut value: Value) -> Reading {
     let mut findings = Vec::new();
     let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (kind, api_version) = (text("kind"), text("apiVersion"));
+    let named = |name: &str| value.pointer(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let written = ObjectRef::new(&*kind, named("/metadata/namespace"), named("/metadata/name"));
     if let Some(map) = value.as_object_mut() {
         map.remove("apiVersion");
         map.remove("kind");
@@ -256,7 +266,7 @@ pub fn read_object(mut value: Value) -> Reading {
             }
         }
     }
-    let reference = object.as_ref().map_or(ObjectRef { kind: kind.clone(), ..ObjectRef::default() }, Object::reference);
+    let reference = object.as_ref().map_or(written, Object::reference);
     for finding in &mut findings {
         finding.object = Some(reference.clone());
         if flat {

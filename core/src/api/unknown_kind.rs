@@ -1,7 +1,9 @@
 //! Kinds that are not known: whether a known one was meant.
 
+use serde_json::Value;
+
 use super::{object, workload};
-use crate::finding::{Code, Finding, Severity};
+use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::near::{distance, is_near};
 
 /// Groups of which every kind is known.
@@ -59,24 +61,53 @@ fn of(group: &str) -> impl Iterator<Item = &'static str> {
     known().filter(move |(known, _)| *known == group).map(|(_, kind)| kind)
 }
 
-/// The kind of the same group that was probably meant.
+/// What to write instead of a kind, where one of the same group was probably meant.
 fn meant(kind: &str, group: &str) -> Option<String> {
     if (kind, group) == ("ResourceClass", "resource.k8s.io") {
         return Some("Kubernetes 1.31 replaced it by `DeviceClass`".to_owned());
     }
+    near(kind, group).map(|meant| format!("did you mean `{meant}`?"))
+}
+
+/// The kind of the same group that was probably meant.
+fn near(kind: &str, group: &str) -> Option<&'static str> {
     let lower = kind.to_ascii_lowercase();
     let measured = of(group).map(|known| (distance(&lower, &known.to_ascii_lowercase()), known));
     let (least, meant) = measured.min_by_key(|(distance, _)| *distance)?;
-    is_near(least, kind, meant).then(|| format!("did you mean `{meant}`?"))
+    is_near(least, kind, meant).then_some(meant)
 }
 
-/// The group of the kind, where another one of Kubernetes was written, or one with a slip of the finger.
+/// What to write as `apiVersion`, where the kind is of another group.
 fn home(kind: &str, written: &str) -> Option<String> {
+    Some(match at_home(kind, written)? {
+        ("", meant) => format!("`{meant}` is of `apiVersion: v1`"),
+        (group, meant) => {
+            format!("`{meant}` is of the group `{group}`: write `apiVersion` as `{group}/` and a version")
+        }
+    })
+}
+
+/// The kind with its group, where another one of Kubernetes was written, or one with a slip of the finger.
+fn at_home(kind: &str, written: &str) -> Option<(&'static str, &'static str)> {
     let is_of_kubernetes = !written.contains('.') || written.ends_with(".k8s.io");
     let may_be = |group: &str| is_of_kubernetes || distance(written, group) == 1;
-    let (group, meant) = known().find(|(group, known)| known.eq_ignore_ascii_case(kind) && may_be(group))?;
-    Some(match group {
-        "" => format!("`{meant}` is of `apiVersion: v1`"),
-        _ => format!("`{meant}` is of the group `{group}`: write `apiVersion` as `{group}/` and a version"),
-    })
+    known().find(|(group, known)| known.eq_ignore_ascii_case(kind) && may_be(group))
+}
+
+/// The object that one of an unknown kind was probably meant to be.
+pub(crate) fn meant_object(written: &Value) -> Option<ObjectRef> {
+    let text = |path: &str| written.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    let (kind, api_version) = (text("/kind"), text("/apiVersion"));
+    let written_group = api_version.split_once('/').map_or("", |(group, _)| group);
+    if known().any(|known| known == (written_group, kind)) {
+        return None;
+    }
+    let near = near(kind, written_group).map(|near| (written_group, near));
+    let (group, kind) = near.or_else(|| at_home(kind, written_group))?;
+    let namespace = match (object::is_namespaced(group, kind), text("/metadata/namespace")) {
+        (false, _) => "",
+        (true, "") => "default",
+        (true, namespace) => namespace,
+    };
+    Some(ObjectRef::new(kind, namespace, text("/metadata/name")))
 }

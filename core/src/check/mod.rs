@@ -37,7 +37,7 @@ pub(crate) struct Facts {
 
 /// What is wrong, by object: devices first, then claims, Pods and what cannot go.
 ///
-/// Objects that the API server would refuse come first and are left out; kinds that the dump lacks come last. Without a time it is the latest
+/// Objects that the API server would refuse, or whose kind is not known, come first and are left out; kinds that the dump lacks come last. Without a time it is the latest
 /// that the objects speak of.
 pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec<Finding> {
     let now = now.unwrap_or_else(|| Simulation::start_of(&objects));
@@ -49,7 +49,7 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
             Some(object) => cluster.apply(object),
             None => {
                 cluster.note_refused(written, &found);
-                refused.extend(found.into_iter().filter(|finding| finding.severity == Severity::Error).map(refusal));
+                refused.extend(found.into_iter().filter(is_left_out).map(refusal));
             }
         }
     }
@@ -74,6 +74,12 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
     finalizers::inspect(&facts, &mut findings);
     findings.extend(lacking);
     findings
+}
+
+/// Whether a finding says why an object is left out: it is wrong, or of a kind that is not known although a known one was probably meant.
+fn is_left_out(finding: &Finding) -> bool {
+    let is_aside = finding.code == Code::ReadUnknownKind && finding.severity == Severity::Warning;
+    is_aside || finding.severity == Severity::Error
 }
 
 /// What is to be done about an object that the API server would refuse.

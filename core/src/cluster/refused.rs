@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Cluster;
+use crate::api::unknown_kind::meant_object;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 
 impl Cluster {
@@ -22,13 +23,19 @@ impl Cluster {
     }
 
     /// Remembers an object that was refused, as it was written, and what was found in it; of an empty list of a kind, that it was given.
+    /// One of an unknown kind that was probably meant to be of a known one counts as refused, even where it is only left aside.
     pub(crate) fn note_refused(&mut self, written: Value, findings: &[Finding]) {
         if let Some(kind) = written.get("kind").and_then(Value::as_str).and_then(|kind| kind.strip_suffix("List")) {
             self.listed.insert(kind.to_owned());
         }
-        let error = findings.iter().find(|finding| finding.severity == Severity::Error);
-        if let Some((object, error)) = error.and_then(|error| Some((error.object.clone()?, error))) {
-            self.refused.insert(object, (written, error.clone()));
+        let meant = meant_object(&written);
+        let is_why = |finding: &&Finding| {
+            finding.severity == Severity::Error || (finding.code == Code::ReadUnknownKind && meant.is_some())
+        };
+        if let Some(error) = findings.iter().find(is_why).cloned()
+            && let Some(object) = meant.or_else(|| error.object.clone())
+        {
+            self.refused.insert(object, (written, error));
         }
     }
 

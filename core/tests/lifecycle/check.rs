@@ -276,6 +276,24 @@ fn what_is_said_of_a_pod_whose_claim_was_refused_is_no_advice_to_end_it() {
     assert!(of_pod.hint.as_ref().unwrap().contains("leave the Pod alone"));
 }
 
+/// An object of a kind that is not known is named, and counts as refused where a known kind was probably meant.
+#[test]
+fn an_object_of_a_mistaken_kind_is_named_and_does_not_count_as_missing() {
+    for (field, value, code) in [
+        ("apiVersion", "resources.k8s.io/v1", Code::ReadUnknownKind),
+        ("kind", "resourceclaim", Code::ValidateNotServed),
+    ] {
+        let mut mistaken = claim("one", &["a"], &["p"]);
+        mistaken[field] = json!(value);
+        let found = inspect(vec![mistaken, pod("p", "one"), node("n")], &Profile::default(), None);
+        assert_eq!((found[0].code, found[0].object.as_ref().unwrap().name.as_str()), (code, "one"), "{found:?}");
+        let of_pod = found.iter().find(|finding| finding.code == Code::CheckPodWithoutClaim).unwrap();
+        assert_eq!(of_pod.message, "whether the Pod may use claim `one` is not known: the claim was refused");
+    }
+    let other = json!({ "apiVersion": "example.com/v1", "kind": "Widget", "metadata": { "name": "w" } });
+    assert_eq!(inspect(vec![other], &Profile::default(), None), []);
+}
+
 /// One list of missing kinds, whoever is asked, and one command that brings them all.
 #[test]
 fn what_a_dump_lacks_is_the_same_for_every_question() {

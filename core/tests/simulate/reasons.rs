@@ -371,3 +371,21 @@ spec: { deviceSelector: { driver: gpu.example.com }, taint: { key: maint, value:
     assert_eq!(finding.message, "evicted after 1m: taint `maint=soon:NoExecute` of DeviceTaintRule `maintenance`");
     assert!(!run(&format!("{cluster}{}", wanting(""))).has(Code::RunEvicted));
 }
+
+/// An object of a mistaken kind does not count as missing.
+#[test]
+fn what_refers_to_an_object_of_a_mistaken_kind_says_what_was_mistaken() {
+    let manifests = wanting(ONE, "").replacen("resource.k8s.io/v1", "resources.k8s.io/v1", 1);
+    // What is submitted has to be whole.
+    let manifests = manifests.replace("{ name: c }", "{ name: c, image: x }");
+    let text = format!("{CLASS}{}{manifests}", slice("a", 1));
+    let reading = apportion_yaml::read(text.as_bytes(), &apportion_yaml::Limits::default());
+    let texts: Vec<String> = reading.documents.iter().map(|document| document.value.to_string()).collect();
+    let mut engine = Engine::new(Profile::default(), Limits::default());
+    engine.submit(texts.iter().map(String::as_str));
+    let report = engine.run();
+    let reason = &report.pods[0].reasons[0];
+    assert_eq!(reason.code, Code::RunRefused, "{reason:?}");
+    assert!(reason.message.starts_with("refers to claim `want`, which was refused: apiVersion"), "{reason:?}");
+    assert!(reason.hint.as_ref().unwrap().contains("`resource.k8s.io`"), "{reason:?}");
+}
