@@ -1,6 +1,6 @@
 //! Why a node was refused: how many devices survive each test of each request, and why those that match cannot serve it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::{Counters, has_counters};
 use super::failure::invalid_pools;
@@ -15,7 +15,9 @@ use super::taints::tolerated;
 use super::{Budget, Failure, Inability, NodeRefusal, RequestFunnel, Unable, capacity};
 use crate::api::node::Node;
 use crate::api::quantity::Quantity;
+use crate::api::slice::ResourceSliceSpec;
 use crate::cluster::{PoolState, SliceEntry, hides_slices, incomplete, is_for, missing_gate};
+use crate::gather::Gather;
 
 /// A refusal without reasons.
 pub(super) fn empty(node: &Node) -> NodeRefusal {
@@ -170,9 +172,15 @@ impl Reasons {
         let of_all = inventory.slices_without_node().filter(|_| !is_usual);
         for entry in inventory.slices_of_node(&node.metadata.name).chain(of_all) {
             let Some((why, detail)) = of_slice(inspection, view, entry) else { continue };
+            let ResourceSliceSpec { driver, pool, .. } = &entry.slice.spec;
+            let newest = cluster.newest_of_pool(driver, &pool.name).into_iter();
+            // What a newer slice publishes is counted there.
+            let newer = newest.filter(|slice| slice.spec.pool.generation > pool.generation);
+            let newer: BTreeSet<&str> = newer.flat_map(|slice| &slice.spec.devices).map(|one| &*one.name).gather();
             for position in 0..entry.devices.len() {
                 let Some(device) = NodeDevice::unused(entry, position) else { continue };
-                if is_for(node, &entry.slice, device.device) && verdicts.would_accept(unit, &device) {
+                let is_current = !newer.contains(device.device.name.as_str());
+                if is_current && is_for(node, &entry.slice, device.device) && verdicts.would_accept(unit, &device) {
                     self.add(why, detail.clone(), None, None);
                 }
             }
@@ -180,7 +188,7 @@ impl Reasons {
     }
 }
 
-/// Why a slice gives a node no devices; nothing where it gives some, or is only a left-over of an older generation.
+/// Why a slice gives a node no devices; nothing where its pool can be used.
 fn of_slice(inspection: &Inspection<'_, '_>, view: &NodeView<'_>, entry: &SliceEntry) -> Option<(Inability, String)> {
     if let Some(gate) = missing_gate(inspection.cluster.profile(), &entry.slice) {
         return Some((Inability::FeatureOff, gate.to_owned()));
@@ -195,9 +203,7 @@ fn of_slice(inspection: &Inspection<'_, '_>, view: &NodeView<'_>, entry: &SliceE
     }
     let slices = inspection.cluster.inventory().slices_of_pool(entry.pool);
     let newest = slices.map(|entry| entry.slice.spec.pool.generation).max().unwrap_or(pool.generation);
-    let detail = match newest == pool.generation {
-        // The node sees slices of the newest generation, too.
-        false if seen.is_some() => return None,
+    let detail = match newest == pool.generation || seen.is_some() {
         false => format!("pool `{name}` is at generation {newest}, its slice for the node at {}", pool.generation),
         true => incomplete(inspection.cluster, entry.pool),
     };

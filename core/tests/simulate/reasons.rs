@@ -389,3 +389,13 @@ fn what_refers_to_an_object_of_a_mistaken_kind_says_what_was_mistaken() {
     assert!(reason.message.starts_with("refers to claim `want`, which was refused: apiVersion"), "{reason:?}");
     assert!(reason.hint.as_ref().unwrap().contains("`resource.k8s.io`"), "{reason:?}");
 }
+
+/// Devices of an older generation count where no newer slice has them.
+#[test]
+fn devices_that_only_an_older_generation_has_are_named() {
+    let newer = slice("a", 0).replace("generation: 1", "generation: 2").replace("name: a-gpu", "name: newer-gpu");
+    let newer = newer.replace("resourceSliceCount: 1", "resourceSliceCount: 2");
+    let (code, message) = reason_of(&format!("{}{newer}", slice("a", 2)), ONE);
+    assert_eq!(code, Code::RunDevicesUnusable);
+    assert!(message.contains("2 are in an incomplete pool: pool `a` says it has 2 slices, 1 of"), "{message}");
+}
