@@ -144,7 +144,9 @@ pub(crate) fn read(
 impl<D> Asked<'_, D> {
     /// What is to be said of the input.
     pub(crate) fn stderr(&self) -> String {
-        diagnose(&self.taken.notes, &self.input.sources, Pen::new(self.look, &io::stderr()), self.look.verbose)
+        let pen = Pen::new(self.look, &io::stderr());
+        let notes = diagnose(&self.taken.notes, &self.input.sources, pen, self.look.verbose);
+        format!("{notes}{}", self.input.unread())
     }
 
     /// Adds what is to be said of this input, the second of a command, to its answer; an error makes that a no.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::files::{STDIN, Source};
 use super::note::{Note, Place, numbers, order};
 use super::shown::Verdict;
-use super::text;
+use super::text::{self, clean};
 
 /// All that was read.
 #[derive(Debug)]
@@ -143,6 +143,25 @@ impl Input {
             refused: 0,
             skipped: Vec::new(),
             is_cut: false,
+        }
+    }
+
+    /// That texts were not read, and what follows from it; empty where all were.
+    pub(crate) fn unread(&self) -> String {
+        let errors = self.problems.iter().filter(|note| note.severity == Severity::Error);
+        let mut places = errors.filter_map(|note| note.region(&self.sources));
+        let shown: Vec<String> =
+            places.by_ref().take(MOST_SKIPPED).map(|place| format!("{}:{}", clean(place.file), place.line)).collect();
+        let more = match places.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        match shown.is_empty() {
+            true => String::new(),
+            false => format!(
+                "note: the text at {}{more} was not read; an object that is said to be missing may be in there\n",
+                shown.join(", ")
+            ),
         }
     }
 

@@ -105,5 +105,5 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
             machine::document("Check", &machine::kubernetes(kubernetes), body, output)
         }
     };
-    Ok(Shown { stdout: stdout.into(), stderr: String::new(), verdict: Verdict::of(!is_wrong) })
+    Ok(Shown { stdout: stdout.into(), stderr: input.unread(), verdict: Verdict::of(!is_wrong) })
 }
