@@ -80,14 +80,11 @@ fn verdict(report: &Report, pen: Pen) -> String {
 
 /// Why there is no Pod in the report.
 fn nothing(report: &Report, taken: &Taken, namespace: &str) -> String {
-    let evicted = report.findings.iter().filter(|finding| finding.code == Code::RunEvicted).count();
+    let is_noted = report.findings.iter().any(|finding| finding.code == Code::RunEvicted);
+    let say = if is_noted { "the notes and `--events` say" } else { "`--events` says" };
     match taken.kinds.contains_key("Pod") {
         true if !namespace.is_empty() => format!("No Pod is in namespace `{namespace}`"),
-        true if evicted > 0 => {
-            let pods = count(evicted, "Pod");
-            format!("No Pod is left: taints of their devices evicted {pods}, as the notes say")
-        }
-        true => "No Pod is left: each was refused, evicted or deleted; `--events` says which".to_owned(),
+        true => format!("No Pod is left: each was refused, evicted or deleted; {say} which"),
         false => "No Pod is given, so nothing is scheduled".to_owned(),
     }
 }
