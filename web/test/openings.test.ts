@@ -88,6 +88,21 @@ test("undo goes back to what was open before, and nowhere where there is nothing
   await shows("kind: Pod\n");
 });
 
+test("Back leads to the page as it starts after a reload, too", async () => {
+  const [tab, drafts] = [new Tab(), new Drafts()];
+  const before = await load(tab, drafts);
+  before.act.open(OTHER);
+  await Promise.resolve();
+  before.act.edit(0, "kind: Mine\n");
+  await before.kept();
+  const after = await load(tab, drafts);
+  await after.shows("kind: Mine\n");
+  tab.back();
+  await after.shows("kind: Pod\n");
+  tab.go(1);
+  await after.shows("kind: Mine\n");
+});
+
 test("a removed file comes back where it was, beside what was typed meanwhile", async () => {
   const { act, store, shows } = await load(new Tab(), new Drafts());
   act.open([...TOUR, ...OTHER, { name: "third.yaml", text: "kind: Node\n" }]);

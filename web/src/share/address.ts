@@ -46,6 +46,8 @@ export class Openings {
   #entry: Entry = { draft: "", depth: 0 };
   /** The address that this page wrote last. */
   #written = "";
+  /** The page as it starts. */
+  readonly #first: Visit;
   /** Everything that was opened since the page was loaded, as it is now. */
   readonly #visits = new Map<string, Visit>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -54,6 +56,7 @@ export class Openings {
 
   constructor(store: Store<State>, ask: () => void, drafts: Drafts, browser: Browser) {
     this.#store = store;
+    this.#first = { shared: sharedOf(store.value), opened: store.value.opened };
     this.#ask = ask;
     this.#drafts = drafts;
     this.#browser = browser;
@@ -77,8 +80,7 @@ export class Openings {
     const isText = typeof link === "object" && "shared" in link;
     this.#browser.replace(this.#entry, isText ? this.#browser.fragment() : undefined);
     if (isText) return this.#open({ shared: link.shared, opened: link.shared }, link.unknown);
-    const { opened } = this.#store.value;
-    this.#visits.set(this.#entry.draft, { shared: sharedOf(this.#store.value), opened });
+    this.#visits.set(this.#entry.draft, this.#first);
     this.#store.value = { ...this.#store.value, draft: this.#entry.draft };
     if (typeof link === "object") return void (this.#store.value = onElsewhere(this.#store.value, link.address.href));
     // A link that cannot be opened takes nothing away.
@@ -169,6 +171,12 @@ export class Openings {
       return this.#open(visit);
     }
     const link = await readFragment(fragment);
+    if (entry !== undefined && link === undefined) {
+      // Nobody changed this entry, and it has no address: the page started there.
+      this.#entry = entry;
+      this.#written = fragment;
+      return this.#open(this.#first);
+    }
     if (typeof link !== "object" && entry === undefined) {
       // The new entry goes on with what is shown: a reload there must not lose it.
       this.#browser.replace(this.#entry, this.#written);
