@@ -2,7 +2,7 @@
 
 import { expect } from "@playwright/test";
 
-import { editor, example, open, podRow, settled, tab, test, tile, violations } from "./helpers";
+import { drop, editor, example, open, podRow, pods, settled, tab, test, tile, violations } from "./helpers";
 
 test("a tour of five steps shows each part of the page, and ends where one wants", async ({ page }) => {
   await open(page);
@@ -18,6 +18,38 @@ test("a tour of five steps shows each part of the page, and ends where one wants
   }
   await expect(tour).toHaveCount(0);
   await expect(page.locator(".toured")).toHaveCount(0);
+});
+
+test("one's own manifests take the place of the tour: pasted over it, pasted beside it, dropped; Undo brings it back", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page);
+  const manifest = "apiVersion: v1\nkind: Pod\nmetadata: { name: mine }\nspec: { containers: [{ name: c, image: x }] }\n";
+  await page.evaluate((text) => navigator.clipboard.writeText(text), manifest);
+  const brings: (() => Promise<void>)[] = [
+    async () => {
+      await page.locator(".cm-content").click();
+      await page.keyboard.press("Control+a");
+      await page.keyboard.press("Control+v");
+    },
+    async () => {
+      await tab(page, "Result").focus();
+      await page.keyboard.press("Control+v");
+    },
+    () => drop(page, { dump: manifest }),
+  ];
+  for (const bring of brings) {
+    await bring();
+    await expect(podRow(page, "mine")).toBeVisible();
+    await expect(pods(page).locator("tbody")).toHaveCount(1);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect(podRow(page, "notebook")).toBeVisible();
+  }
+  // A word is no manifest.
+  await page.evaluate(() => navigator.clipboard.writeText("hello"));
+  await tab(page, "Result").focus();
+  await page.keyboard.press("Control+v");
+  await settled(page);
+  await expect(podRow(page, "notebook")).toBeVisible();
 });
 
 test("words are explained where they stand, and an empty page says how to begin", async ({ page }) => {

@@ -59,7 +59,7 @@ test("a reload keeps a text that is too long for a link, and Undo shows what was
   expect(page.url()).not.toContain("#");
   await page.reload();
   await expect(podRow(page, "long")).toBeVisible();
-  await expect(page.getByText("Restored as you left it: Tour.")).toBeVisible();
+  await expect(page.getByText("Restored as you left it: dump.")).toBeVisible();
   await button(page, "Undo").click();
   await expect(podRow(page, "notebook")).toBeVisible();
   await expect(podRow(page, "long")).toHaveCount(0);

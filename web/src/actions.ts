@@ -2,6 +2,7 @@
 
 import type { Client } from "./client";
 import { leadsTo } from "./editor/knowledge";
+import { isTour } from "./example";
 import { type SourceFile, globalOffset, joined, localRange, split } from "./files";
 import { firstPending } from "./model/headline";
 import type { Inventory } from "./model/inventory";
@@ -62,11 +63,22 @@ export function createActions(state: Store<State>, client: Client, back: () => b
     change(states.onShow(state.value, file, range, takesFocus));
   };
 
+  /** Opens files as a draft that was made from the tour; nobody who brings manifests means to run them beside it. */
+  const openForTour = (files: readonly SourceFile[]) => {
+    const { opened, side } = state.value;
+    act.open(files, { opened, side });
+    change(states.onNotice(state.value, words.INSTEAD_OF_TOUR, true));
+  };
+
   const act: Actions = {
     edit(file, text) {
       if (state.value.files[file]?.text === text) return;
       change(states.onEdit(state.value, file, text));
       askSoon();
+    },
+    replace(file, text) {
+      if (isTour(state.value.files, file)) openForTour([{ name: "cluster.yaml", text }]);
+      else act.edit(file, text);
     },
     rewrite(text, documents) {
       const before = state.value.result?.documents.map(({ utf16Range }) => utf16Range);
@@ -87,6 +99,10 @@ export function createActions(state: Store<State>, client: Client, back: () => b
       if (added.length === 0) return;
       change(states.onAdd(state.value, beside(state.value.files, added)));
       void ask();
+    },
+    bring(files) {
+      if (files.length > 0 && isTour(state.value.files)) openForTour(files);
+      else act.addFiles(files);
     },
     removeFile(file) {
       change(states.onRemove(state.value, file, words.removed(state.value.files[file]?.name ?? "")));

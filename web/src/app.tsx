@@ -2,14 +2,15 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { taken } from "./dropping";
+import { pasted, taken } from "./dropping";
 import { EditorPane } from "./editor/pane";
 import { Header } from "./header";
 import { Later, type Load } from "./later";
-import { usePage } from "./page";
+import { isWritten, usePage } from "./page";
 import { missing } from "./model/missing";
 import { summary } from "./model/rows";
 import { SIDES, VIEWS, type View, findingsOf } from "./state";
+import type { Taken } from "./reading";
 import { ResultView } from "./views/result";
 import * as words from "./words";
 
@@ -61,12 +62,16 @@ export function App() {
   );
 }
 
-/** Files and folders can be dropped anywhere. */
+/** Files and folders can be dropped anywhere, and manifests pasted wherever nothing is written. */
 function useDrops(): void {
   const { act } = usePage();
   const latest = useRef(act);
   latest.current = act;
   useEffect(() => {
+    const bring = ({ files, refused }: Taken) => {
+      latest.current.bring(files);
+      if (refused.length > 0) latest.current.notice(words.refused(refused));
+    };
     const over = (event: DragEvent) => {
       if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault();
     };
@@ -74,17 +79,22 @@ function useDrops(): void {
       const { dataTransfer } = event;
       if (dataTransfer === null || !dataTransfer.types.includes("Files")) return;
       event.preventDefault();
-      void taken(dataTransfer).then(({ files, refused }) => {
-        latest.current.addFiles(files);
-        if (refused.length > 0) latest.current.notice(words.refused(refused));
-      });
+      void taken(dataTransfer).then(bring);
     };
-    // Before the editor, which would take a file for text.
+    const paste = (event: ClipboardEvent) => {
+      const { clipboardData, target } = event;
+      if (clipboardData === null || isWritten(target)) return;
+      event.preventDefault();
+      void pasted(clipboardData).then(bring);
+    };
+    // Before the editor, which would take a file for text, and draw anew what a paste is in.
     document.addEventListener("dragover", over, { capture: true });
     document.addEventListener("drop", drop, { capture: true });
+    document.addEventListener("paste", paste, { capture: true });
     return () => {
       document.removeEventListener("dragover", over, { capture: true });
       document.removeEventListener("drop", drop, { capture: true });
+      document.removeEventListener("paste", paste, { capture: true });
     };
   }, []);
 }

@@ -1,6 +1,7 @@
 // Files and folders that are dropped on the page.
 
 import type { Taken } from "./reading";
+import { PASTED } from "./words";
 
 /** More are not read anyway. */
 const MANY_FILES = 300;
@@ -18,6 +19,14 @@ export function taken(transfer: DataTransfer): Promise<Taken> {
       return file === null || file === undefined ? [] : [file];
     }),
   ).then(async (found) => (await import("./reading")).read(found.flat()));
+}
+
+/** What a paste brings: files, or a text that is a manifest. Must be called while its event is handled. */
+export async function pasted(transfer: DataTransfer): Promise<Taken> {
+  if (transfer.files.length > 0) return taken(transfer);
+  const text = transfer.getData("text/plain");
+  const { isManifest, read } = await import("./reading");
+  return isManifest(text) ? read([new File([text], PASTED)]) : { files: [], refused: [] };
 }
 
 async function filesBelow(entry: FileSystemEntry): Promise<File[]> {

@@ -9,6 +9,11 @@ export const firstTexts: Readonly<Record<string, string>> = belowExamples(
 
 export const firstFiles: SourceFile[] = sourceFiles(firstTexts);
 
+/** Whether files are those that the page starts with, apart from the text of one. */
+export function isTour(files: readonly SourceFile[], apart?: number): boolean {
+  return files.length === firstFiles.length && files.every(({ name, text }, index) => name === firstFiles[index]?.name && (index === apart || text === firstFiles[index]?.text));
+}
+
 /** Files by the last part of their path, in the order of their names. */
 export function sourceFiles(files: Readonly<Record<string, string>>): SourceFile[] {
   const names = Object.keys(files).sort();

@@ -3,7 +3,7 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-import { usePage } from "./page";
+import { isWritten, usePage } from "./page";
 import { Ticked } from "./parts";
 import { preferences } from "./preferences";
 import { VERSIONS, isVersion } from "./protocol";
@@ -110,7 +110,7 @@ function useKeys(onHelp: () => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const { target, key } = event;
-      const isWriting = target instanceof Element && target.closest("input, select, textarea, .cm-content, dialog") !== null;
+      const isWriting = isWritten(target);
       const view = event.altKey && !event.ctrlKey ? VIEWS[Number(event.code.replace("Digit", "")) - 1] : undefined;
       if (view !== undefined) {
         act.show(view);

@@ -15,13 +15,17 @@ import type { Filter, Picked, Shared, Side, State, View, WindowName } from "./st
 export interface Actions {
   /** The text of a file was changed in the editor. */
   edit(file: number, text: string): void;
+  /** A paste took the place of all text of a file; of the tour it leaves nothing. */
+  replace(file: number, text: string): void;
   /**
    * All files as one text were changed by something else than typing; the editor can undo it. The documents are those of the new
    * text, where they are known. False when it cannot be said which file changed.
    */
   rewrite(text: string, documents: readonly Utf16Range[] | undefined): boolean;
   /** Opens files as something new: what was there before is one step back. */
-  open(files: readonly SourceFile[], more?: Partial<Shared & Pick<State, "draft" | "opened">>): void;
+  open(files: readonly SourceFile[], more?: Partial<Shared & Pick<State, "draft" | "opened" | "side">>): void;
+  /** Manifests are dropped, opened or pasted: they come beside those that are there, but in the place of the tour. */
+  bring(files: readonly SourceFile[]): void;
   /** Files come beside those that are there, in the place of empty ones. */
   addFiles(files: readonly SourceFile[]): void;
   removeFile(file: number): void;
@@ -81,6 +85,11 @@ export interface Page {
   act: Actions;
   ask: Client["ask"];
   drafts: Drafts;
+}
+
+/** Whether keys belong to what has the focus: a field, the editor, a window over the page. */
+export function isWritten(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("input, select, textarea, .cm-content, dialog") !== null;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);

@@ -36,7 +36,7 @@ function isNamedManifest(name: string): boolean {
 }
 
 /** Whether a line names a kind or a version as every manifest does, in YAML or in JSON. */
-function isManifest(text: string): boolean {
+export function isManifest(text: string): boolean {
   return /(^|[\s{,])["']?(apiVersion|kind)["']?\s*:/.test(text);
 }
 

@@ -243,6 +243,9 @@ export function cannotStart(pending: number, pods: number, first: string): strin
   return `${who} cannot start: ${first}${pending === 1 ? "" : `; and ${pending - 1} more`}.`;
 }
 
+export const INSTEAD_OF_TOUR = "Your manifests are open. The tour is one step back.";
+export const PASTED = "pasted.yaml";
+
 export function removed(name: string): string {
   return `Removed ${name}.`;
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import { createActions } from "../src/actions";
+import { firstFiles } from "../src/example";
 import { Client, type Outcome } from "../src/client";
 import type { Inventory } from "../src/model/inventory";
 import type { Result } from "../src/protocol";
@@ -25,6 +26,38 @@ test("a new file comes beside an example that nobody changed", () => {
   act.addFiles([{ name: "new.yaml", text: "" }]);
   expect(names()).toEqual(["10-nodes.yaml", "20-pods.yaml", "new.yaml"]);
   expect(store.value.active).toBe(2);
+});
+
+test("one's own manifests come in the place of the tour, and beside anything else", () => {
+  const mine = [{ name: "dump", text: "kind: Pod\n" }];
+  const { store, act, names } = setUp(firstFiles);
+  const { draft } = store.value;
+  act.turn("text");
+  act.bring(mine);
+  expect(store.value).toMatchObject({ files: mine, opened: { files: firstFiles }, side: "text", notice: { canUndo: true } });
+  expect(store.value.draft).not.toBe(draft);
+  act.bring(mine);
+  expect(names()).toEqual(["dump", "dump-2"]);
+  const tour = setUp(firstFiles);
+  // Hardware that is chosen, and an edit, belong to the tour.
+  tour.act.addFiles([{ name: "hardware.yaml", text: "kind: ResourceSlice\n" }]);
+  tour.act.bring(mine);
+  expect(tour.names().slice(-2)).toEqual(["hardware.yaml", "dump"]);
+});
+
+test("a paste over the whole text of a file takes the place of the tour, and of one file elsewhere", () => {
+  const { store, act, names } = setUp(firstFiles);
+  act.edit(2, "");
+  act.replace(2, "kind: Pod\n");
+  expect(store.value.files).toEqual([{ name: "cluster.yaml", text: "kind: Pod\n" }]);
+  const other = setUp();
+  other.act.replace(1, "kind: Job\n");
+  expect(other.store.value.files.map(({ text }) => text)).toEqual(["kind: Node\n", "kind: Job\n"]);
+  const changed = setUp(firstFiles);
+  changed.act.edit(0, "kind: Mine\n");
+  changed.act.replace(1, "kind: Job\n");
+  expect(changed.names().length).toBe(firstFiles.length);
+  expect(names()).toEqual(["cluster.yaml"]);
 });
 
 test("a second drop comes beside the first one", () => {

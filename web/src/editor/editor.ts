@@ -3,7 +3,7 @@
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { foldGutter, foldKeymap } from "@codemirror/language";
 import { Annotation, Compartment, EditorState, type Text } from "@codemirror/state";
-import { EditorView, drawSelection, gutter, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { EditorView, type ViewUpdate, drawSelection, gutter, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import type { PlacedFinding, Utf16Range } from "apportion";
 
 import { type SourceFile, difference } from "../files";
@@ -34,6 +34,8 @@ export interface Editor {
 
 export interface EditorEvents {
   onEdit(name: string, text: string): void;
+  /** A paste took the place of the whole text. */
+  onReplace(name: string, text: string): void;
   /** The cursor was moved by hand. */
   onCursor(name: string, offset: number): void;
   onFix(finding: PlacedFinding): void;
@@ -121,6 +123,13 @@ export function createEditor(parent: HTMLElement, events: EditorEvents): Editor 
   };
 }
 
+/** Whether a paste took the place of everything, as after Ctrl+A. */
+function isPastedOver({ transactions, changes, startState: { doc } }: ViewUpdate): boolean {
+  let isWhole = false;
+  changes.iterChanges((from, to) => (isWhole ||= from === 0 && to === doc.length));
+  return isWhole && transactions.some((transaction) => transaction.isUserEvent("input.paste"));
+}
+
 const texts = new WeakMap<Text, string>();
 
 /** The text of a document, made once: that is much where it is long. */
@@ -170,7 +179,7 @@ function extensions(events: EditorEvents, name: () => string) {
     EditorView.contentAttributes.of({ "aria-label": EDITOR_LABEL, spellcheck: "false", tabindex: "0" }),
     EditorView.updateListener.of((update) => {
       const isOwn = update.transactions.some((transaction) => transaction.annotation(byPage) === true);
-      if (update.docChanged) events.onEdit(name(), textOf(update.state.doc));
+      if (update.docChanged) (isPastedOver(update) ? events.onReplace : events.onEdit)(name(), textOf(update.state.doc));
       else if (update.selectionSet && !isOwn && update.view.hasFocus) events.onCursor(name(), update.state.selection.main.head);
     }),
   ];

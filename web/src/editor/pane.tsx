@@ -15,6 +15,7 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
   const { state, now, act } = usePage();
   const frame = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<Editor>();
+  const isPastedOver = useRef(false);
   const leave = useRef(onLeave);
   leave.current = onLeave;
   const file = state.files[state.active];
@@ -33,6 +34,7 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
       const numberOf = (name: string) => now().files.findIndex((file) => file.name === name);
       const made = createEditor(current, {
         onEdit: (name, text) => act.edit(numberOf(name), text),
+        onReplace: (name, text) => act.replace(numberOf(name), text),
         onCursor: (name, offset) => act.cursor(numberOf(name), offset),
         onFix: act.fix,
         onDefinition: act.define,
@@ -87,7 +89,11 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
             aria-label={words.EDITOR_LABEL}
             spellcheck={false}
             value={file?.text}
-            onInput={({ currentTarget: { value } }) => act.edit(state.active, value)}
+            onPaste={({ currentTarget: { selectionStart, selectionEnd, value } }) => (isPastedOver.current = selectionEnd - selectionStart === value.length)}
+            onInput={({ currentTarget: { value } }) => {
+              (isPastedOver.current ? act.replace : act.edit)(state.active, value);
+              isPastedOver.current = false;
+            }}
           />
         )}
       </div>

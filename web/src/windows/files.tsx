@@ -15,7 +15,7 @@ export function Files({ onClose }: WindowProps) {
   const folder = useRef<HTMLInputElement>(null);
   const take = async ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
     const { files, refused } = await read(currentTarget.files ?? []);
-    act.addFiles(files);
+    act.bring(files);
     if (refused.length > 0) act.notice(words.refused(refused));
     onClose();
   };
