@@ -57,6 +57,25 @@ test("nodes and devices are as many as are wanted, each with a name and serial n
   expect(made(first, "nvidia-gpu", "gpu.nvidia.com", 1)).not.toContain("kind: DeviceClass");
 });
 
+test("beside Node objects hardware brings its nodes, with the room of those that are there", () => {
+  const node = (name: string) => `apiVersion: v1
+kind: Node
+metadata: { name: ${name}, uid: abc, labels: { zone: z1, kubernetes.io/hostname: ${name} } }
+spec: { taints: [{ key: old, effect: NoSchedule }] }
+status: { allocatable: { cpu: "8", memory: 64Gi, pods: "110" }, capacity: { cpu: "8", memory: 64Gi, pods: "110" } }
+`;
+  const text = `${node("worker-0")}---\n${PASTE.replace("claims: [{ name: gpu }]", "claims: [{ name: gpu }], requests: { cpu: 4 }")}`;
+  const more = made(text, "nvidia-gpu", "gpu.nvidia.com", 2);
+  const { report } = ask("run", `${text}---\n${more}`);
+  expect(report.pods.map(({ node }) => node)).toEqual(["dgx-a100-0"]);
+  expect(read(`${text}---\n${more}`).nodes.map(({ name, labels, taints }) => [name, Object.keys(labels).length, taints.length])).toEqual([
+    ["dgx-a100-0", 1, 0], ["dgx-a100-1", 1, 0], ["worker-0", 2, 1],
+  ]);
+  expect(more).not.toContain("uid: abc");
+  // Without Node objects the nodes are known from the slices.
+  expect(made(PASTE, "nvidia-gpu", "gpu.nvidia.com", 1)).not.toContain("kind: Node\n");
+});
+
 test("partitions stay as many as their driver publishes", () => {
   expect(read(made("", "nvidia-mig", "gpu.nvidia.com", 2, 3)).pools.map(({ devices }) => devices.length)).toEqual([50, 50]);
 });

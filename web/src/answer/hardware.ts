@@ -13,7 +13,8 @@ export function hardware(session: Session, inventory: string, order: Order): Equ
   try {
     const objects = source.documents.flatMap(({ isRefused }, number) => (isRefused ? [] : [source.json(number)]));
     const taken = new Set(session.reading.documents.map(({ object: { kind, name } }) => `${kind}/${name}`));
-    const made = equipment(objects, order, taken) as Json[];
+    const likeNode = session.stored().find(({ object: { kind } }) => kind === "Node")?.value;
+    const made = equipment(objects, order, taken, likeNode) as Json[];
     return { ...standard(objects, order.driver), text: target.rewrite(made) ?? "" };
   } finally {
     source.free();

@@ -14,8 +14,11 @@ export interface Order {
 /** Names that are taken already, as `Kind/name`. */
 export type Names = ReadonlySet<string>;
 
-/** Classes, nodes and slices for an order; classes that are there already are left out, and no node takes the name of another. */
-export function equipment(inventory: readonly unknown[], { driver, nodes, devices }: Order, taken: Names): Fields[] {
+/**
+ * Classes, nodes and slices for an order; classes that are there already are left out, and no node takes the name of another.
+ * Beside Node objects, slices alone make no node: then each gets one with the room of `likeNode`.
+ */
+export function equipment(inventory: readonly unknown[], { driver, nodes, devices }: Order, taken: Names, likeNode?: unknown): Fields[] {
   const objects = inventory.map(record);
   const classes = objects.filter(({ kind, metadata, spec }) => kind === "DeviceClass" && !taken.has(`DeviceClass/${nameOf(metadata)}`) && speaksOf(spec, driver));
   const slices = objects.filter(({ kind, spec }) => kind === "ResourceSlice" && text(record(spec).driver) === driver);
@@ -29,9 +32,17 @@ export function equipment(inventory: readonly unknown[], { driver, nodes, device
     used.add(name);
     const own = slices.filter(({ spec }) => record(spec).nodeName === model).map((slice) => sized(slice, devices));
     const node = objects.filter(({ kind, metadata }) => kind === "Node" && nameOf(metadata) === model);
-    return [...node, ...own].map((object) => renamed(object, model, name));
+    const made = node.length === 0 && likeNode !== undefined ? [nodeLike(record(likeNode), model)] : node;
+    return [...made, ...own].map((object) => renamed(object, model, name));
   });
   return [...classes, ...shared, ...made.flat()] as Fields[];
+}
+
+/** A node with as much CPU, memory and room for Pods as another, and nothing else of it. */
+function nodeLike({ apiVersion, kind, status }: Fields, name: string): Fields {
+  const { allocatable, capacity } = record(status);
+  const room = { ...(capacity === undefined ? {} : { capacity }), ...(allocatable === undefined ? {} : { allocatable }) };
+  return { apiVersion, kind, metadata: { name, labels: { "kubernetes.io/hostname": name } }, ...(Object.keys(room).length === 0 ? {} : { status: room }) };
 }
 
 /** Whether a selector of a class names a driver. */
