@@ -1,3 +1,4 @@
+import type { Happening, Moment } from "apportion";
 import { expect, test } from "vitest";
 
 import { DEEDS, type Deed, clock, instants, lanes, stageAt, ticks, withStep } from "../src/model/life";
@@ -40,6 +41,14 @@ test("lanes follow an object from its beginning to its end", () => {
     { from: 0, to: 120_000, state: "Running" },
     { from: 120_000, to: 150_000, state: "deleting" },
   ]);
+});
+
+test("lanes of who waits come first, then those of lower numbers", () => {
+  const moment = (name: string, happened: Happening, detail = "") => ({ atMillis: 0, object: { kind: "Pod", namespace: "", name }, happened, detail });
+  const moments = [
+    moment("pod-10", "phase", "Running"), moment("pod-2", "phase", "Running"), moment("pod-30", "pending"), moment("pod-4", "pending"),
+  ];
+  expect(lanes(moments as Moment[], 1_000).map(({ object }) => object.name)).toEqual(["pod-4", "pod-30", "pod-2", "pod-10"]);
 });
 
 test("what is done by hand is understood as a step of the script", () => {

@@ -5,6 +5,7 @@ import type { Happening, Moment, ObjectRef } from "apportion";
 import type { Life, Stage } from "../protocol";
 import { objectName } from "../words";
 import type { Inventory } from "./inventory";
+import { compareNumbered } from "./order";
 
 /** `0s`, `1m30s`, `2h5m`, `1s500ms`: as scripts read it, too. */
 export function clock(millis: number): string {
@@ -84,7 +85,7 @@ function stateAfter({ happened, detail }: Moment): string | undefined {
 
 const LANES = ["PodGroup", "Pod", "ResourceClaim"];
 
-/** A lane for every group, Pod and claim to which something happened, in the order of kinds and names. */
+/** A lane for every group, Pod and claim to which something happened: by kind, who waits at some time first, then by name. */
 export function lanes(moments: readonly Moment[], endMillis: number): Lane[] {
   const found = new Map<string, Lane>();
   for (const moment of moments) {
@@ -99,11 +100,12 @@ export function lanes(moments: readonly Moment[], endMillis: number): Lane[] {
     if (state !== "") lane.spans.push({ from: atMillis, to: endMillis, state });
   }
   const rank = ({ object }: Lane) => LANES.indexOf(object.kind);
+  const waits = ({ spans }: Lane) => Number(spans.some(({ state }) => state === "Pending"));
   // What lasted for no time at all was passed through.
   return [...found.values()]
     .map((lane) => ({ ...lane, spans: lane.spans.filter(({ from, to }) => to > from) }))
     .filter(({ spans }) => spans.length > 0)
-    .sort((one, other) => rank(one) - rank(other) || (one.name < other.name ? -1 : 1));
+    .sort((one, other) => rank(one) - rank(other) || waits(other) - waits(one) || compareNumbered(one.name, other.name));
 }
 
 const TICKS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 86_400].map((seconds) => seconds * 1000);

@@ -148,7 +148,7 @@ function Beside({ compared: { difference, inventory, report } }: { compared: Com
   const after = useMemo(() => modelOf(inventory, report, reports), [inventory, report, reports]);
   return (
     <>
-      <Differences difference={difference} />
+      <Differences difference={difference} sides={[words.THIS_TEXT, words.OTHER]} />
       <div class="beside">
         {([[words.THIS_TEXT, before], [words.OTHER, after]] as const).map(([title, model]) => (
           <section aria-label={title}>

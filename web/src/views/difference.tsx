@@ -2,11 +2,15 @@
 
 import type { ClaimDifference, Difference, PodDifference } from "apportion";
 import { Fragment } from "preact";
+import { useMemo } from "preact/hooks";
 
+import { byFate, fates } from "../model/difference";
+import { compareNumbered } from "../model/order";
 import { FindingList, Ticked, useSome } from "../parts";
 import * as words from "./words";
 
-export function Differences({ difference }: { difference: Difference }) {
+/** `sides` names the columns where neither is a change of the other. */
+export function Differences({ difference, sides = [words.BEFORE, words.AFTER] }: { difference: Difference; sides?: Sides }) {
   const { pods, claims, evictions = [], findings = [], nodesAdded, nodesRemoved } = difference;
   const isSame = [pods, claims, evictions, nodesAdded, nodesRemoved].every(({ length }) => length === 0);
   return (
@@ -17,8 +21,9 @@ export function Differences({ difference }: { difference: Difference }) {
         </section>
       )}
       {isSame && <p class="notice">{words.SAME}</p>}
-      <Pods pods={pods} />
-      <Claims claims={claims} />
+      {pods.length > 0 && <p class="notice">{words.fates(fates(pods))}</p>}
+      <Pods pods={pods} sides={sides} />
+      <Claims claims={claims} sides={sides} />
       {evictions.length > 0 && (
         <>
           <h3>{words.EVICTED}</h3>
@@ -33,14 +38,16 @@ export function Differences({ difference }: { difference: Difference }) {
   );
 }
 
-function Pods({ pods }: { pods: readonly PodDifference[] }) {
-  const { shown, more } = useSome(pods);
+type Sides = readonly [string, string];
+
+function Pods({ pods, sides }: { pods: readonly PodDifference[]; sides: Sides }) {
+  const { shown, more } = useSome(useMemo(() => byFate(pods), [pods]));
   if (pods.length === 0) return null;
   return (
     <>
       <table class="places">
         <caption>Pods</caption>
-        <Head />
+        <Head sides={sides} />
         <tbody>
           {shown.map(({ pod, before, after, why }) => (
             <Fragment key={pod}>
@@ -65,14 +72,14 @@ function Pods({ pods }: { pods: readonly PodDifference[] }) {
   );
 }
 
-function Claims({ claims }: { claims: readonly ClaimDifference[] }) {
-  const { shown, more } = useSome(claims);
+function Claims({ claims, sides }: { claims: readonly ClaimDifference[]; sides: Sides }) {
+  const { shown, more } = useSome(useMemo(() => [...claims].sort((one, other) => compareNumbered(one.claim, other.claim)), [claims]));
   if (claims.length === 0) return null;
   return (
     <>
       <table>
         <caption>{words.CLAIM}s</caption>
-        <Head />
+        <Head sides={sides} />
         <tbody>
           {shown.map(({ claim, before, after }) => (
             <tr>
@@ -88,11 +95,11 @@ function Claims({ claims }: { claims: readonly ClaimDifference[] }) {
   );
 }
 
-function Head() {
+function Head({ sides }: { sides: Sides }) {
   return (
     <thead>
       <tr>
-        {[words.WHAT, words.BEFORE, words.AFTER].map((name) => (
+        {[words.WHAT, ...sides].map((name) => (
           <th scope="col">{name}</th>
         ))}
       </tr>

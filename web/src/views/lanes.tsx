@@ -15,8 +15,8 @@ const NAMES = 220;
 const SHARE = 0.42;
 const CHARACTER = 6.05;
 
-/** Lanes that are drawn; a table below has all that happened. */
-const MAX_LANES = 40;
+/** So many lanes are drawn at first, and more each time. */
+const SOME = 40;
 
 interface Props {
   lanes: readonly Lane[];
@@ -30,10 +30,11 @@ export function Lanes({ lanes, endMillis, now, steps, onMove }: Props) {
   const frame = useRef<HTMLElement>(null);
   const width = useWidth(frame);
   const [isWhole, setIsWhole] = useState(false);
+  const [most, setMost] = useState(SOME);
   // Most lives are over long before the watching is.
   const busy = Math.max(60_000, ...lanes.flatMap(({ spans }) => spans.flatMap(({ from, to }) => (to < endMillis ? [from, to] : [from]))), ...steps.map(({ atMillis }) => atMillis));
   const end = isWhole ? endMillis : Math.min(endMillis, busy * 1.15);
-  const shown = lanes.slice(0, MAX_LANES);
+  const shown = lanes.slice(0, most);
   const height = TOP + shown.length * ROW + 4;
   const names = Math.min(NAMES, width * SHARE);
   const x = (millis: number) => names + (Math.min(millis, end) / end) * (width - names - 4);
@@ -81,9 +82,12 @@ export function Lanes({ lanes, endMillis, now, steps, onMove }: Props) {
         <line class="now" x1={x(now)} x2={x(now)} y1={12} y2={height} />
       </svg>
       <figcaption class="row muted">
-        <span>
-          {lanes.length > MAX_LANES && words.more(lanes.length - MAX_LANES)} {words.LANES_SAY}
-        </span>
+        {lanes.length > most && (
+          <button type="button" class="link" onClick={() => setMost(most + SOME)}>
+            {words.more(Math.min(SOME, lanes.length - most))}
+          </button>
+        )}
+        <span>{words.LANES_SAY}</span>
         {end < endMillis || isWhole ? (
           <button type="button" class="link" onClick={() => setIsWhole(!isWhole)}>
             {isWhole ? words.BUSY_PART : words.WHOLE_TIME}

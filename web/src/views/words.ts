@@ -2,6 +2,7 @@
 
 import type { Bounds, Eviction, Happening, Integer, PlaceOfPod, PodScores, ReasonKind, Report } from "apportion";
 
+import type { Fate } from "../model/difference";
 import type { Deed } from "../model/suppose";
 import type { Hardware } from "../windows/inventories";
 import { plural, some } from "../words";
@@ -166,6 +167,19 @@ export function placeOf(place: PlaceOfPod): string {
   return place === "absent" ? "not there" : place === "pending" ? "Pending" : place.node;
 }
 
+const FATES: Record<Fate, readonly [one: string, many: string]> = {
+  loses: ["loses its place", "lose their place"],
+  gains: ["gets a place", "get a place"],
+  moves: ["gets another place", "get another place"],
+  goes: ["is not there", "are not there"],
+  comes: ["comes, and waits", "come, and wait"],
+};
+
+/** `1 Pod loses its place, 3 Pods get another place.` */
+export function fates(counts: readonly (readonly [fate: Fate, pods: number])[]): string {
+  return `${counts.map(([fate, pods]) => `${plural(pods, "Pod")} ${FATES[fate][pods === 1 ? 0 : 1]}`).join(", ")}.`;
+}
+
 export function devicesOf(devices: readonly string[] | null): string {
   return devices === null ? "not there" : devices.length === 0 ? "no device" : devices.map((name) => name.slice(name.indexOf("/") + 1)).join(", ");
 }
@@ -249,7 +263,7 @@ export function brings({ driver, classes, note }: Pick<Hardware, "driver" | "cla
 
 /** `There is no hardware here for `gpu.nvidia.com`.` */
 export function absent(names: readonly string[]): string {
-  return `The text asks for ${some(names.map((name) => `\`${name}\``), 3).join(", ")}, and has no devices for it.`;
+  return `The text asks for ${some(names.map((name) => `\`${name}\``), 3).join(", ")}, and has no devices for ${names.length === 1 ? "it" : "them"}.`;
 }
 
 /** `Try with 2 nodes of 8 H100`. */
