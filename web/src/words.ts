@@ -3,7 +3,7 @@
 import type { ObjectRef, RequestExplanation } from "apportion";
 
 import type { User } from "./model/links";
-import type { ClaimView, Fill, Holder, Tile } from "./model/model";
+import type { ClaimView, Fill, Hindrance, Holder, Tile } from "./model/model";
 
 export const TITLE = "Apportion";
 export const TAGLINE = "What Dynamic Resource Allocation does with your YAML";
@@ -120,10 +120,16 @@ export function marks({ device, holders }: Tile): { sign: string; meaning: strin
   return marks;
 }
 
+const HINDRANCES: Record<Hindrance, readonly [says: string, meaning: string]> = {
+  refused: ["refused", "its slice has an error and is left out"],
+  drawn: ["no room", "other devices have what it draws on"],
+};
+
 /** Who holds a device, in the room of a tile. */
-export function owner({ holders, device }: Tile): string {
+export function owner({ holders, hindrance, device }: Tile): string {
   const owners = holders.filter(({ isAdmin }) => !isAdmin);
   const [first] = owners;
+  if (hindrance !== undefined) return HINDRANCES[hindrance][0];
   if (first === undefined) return device.taints.length > 0 ? "free, tainted" : FREE;
   return owners.length === 1 ? first.name : plural(owners.length, "claim");
 }
@@ -136,13 +142,14 @@ export function holder({ claim, request, isAdmin, consumed }: Holder): string {
 
 /** A tile for those who do not see it. */
 export function tile(tile: Tile): string {
-  const { device, pool, driver, holders } = tile;
-  const held = holders.length === 0 ? FREE : `held by ${holders.map(holder).join("; ")}`;
+  const { device, pool, driver, holders, hindrance } = tile;
+  const held = holders.length === 0 ? (hindrance === undefined ? FREE : HINDRANCES[hindrance][0]) : `held by ${holders.map(holder).join("; ")}`;
   return [`${device.name}, pool ${pool} of ${driver}`, held, ...remarks(tile)].join(". ");
 }
 
 export function remarks(tile: Tile): string[] {
-  return [...marks(tile).map(({ meaning }) => meaning), ...tile.fills.map(fill)];
+  const hindrance = tile.hindrance === undefined ? [] : [HINDRANCES[tile.hindrance][1]];
+  return [...hindrance, ...marks(tile).map(({ meaning }) => meaning), ...tile.fills.map(fill)];
 }
 
 /** A workload with what its claims hold: `4 claims, 8 devices`. */

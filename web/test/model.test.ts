@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 
 import { sessionOf } from "../src/answer/answer";
-import { type Group, filtered, finder, modelOf, tilesOf } from "../src/model/model";
+import { type Group, type Tile, filtered, finder, modelOf, refusedSlices, tilesOf } from "../src/model/model";
+import * as words from "../src/words";
 import { ask, example, questionOf, slice } from "./fixtures";
 
 function model(text: string) {
@@ -32,6 +33,21 @@ test("what counters have left is what nobody drew", () => {
     }
   }
   expect(sets.some(({ gauges }) => gauges.some(({ used }) => used !== "0"))).toBe(true);
+});
+
+test("a partition is not free where others have what it draws on, nor where its slice was refused", () => {
+  const shown = model(example("drivers/nvidia-mig.yaml") + "---\n" + example("mig/"));
+  const said = (name: string) => words.owner(tilesOf(shown).find(({ device }) => device.name === name) as Tile);
+  expect(["gpu-0-mig-7g40gb-0-0", "gpu-0-mig-3g20gb-9-4", "gpu-0-mig-1g5gb-19-5", "gpu-0-mig-1g5gb-19-6"].map(said)).toEqual([
+    "no room", "no room", "no room", "notebook-mig-4r6qc",
+  ]);
+  const [free] = tilesOf(shown).filter(({ hindrance, holders }) => hindrance === undefined && holders.length === 0);
+  expect(free === undefined ? "" : words.owner(free)).toBe("free");
+  const broken = slice("node-1", "  - name: GPU_0\n") + slice("node-2", "  - name: gpu-0\n");
+  const { report, findings } = ask("run", broken);
+  const tiles = tilesOf(modelOf(sessionOf(questionOf(broken)).inventory(), report, [], refusedSlices(findings)));
+  expect(tiles.map(words.owner)).toEqual(["refused", "free"]);
+  expect(tiles.map((tile) => words.tile(tile))[0]).toContain("refused. its slice has an error and is left out");
 });
 
 test("a shared device shows what each claim consumes", () => {

@@ -13,6 +13,9 @@ test("many devices begin as nodes, few as devices, and what is gone is not looke
   const [few, large] = [modelOfText(many(3)), modelOfText(many(201))];
   expect(zoomOf(few, undefined)).toEqual({ level: "devices" });
   expect(zoomOf(large, undefined)).toEqual({ level: "cluster" });
+  // A few devices on each of many nodes are as tall.
+  expect(zoomOf(modelOfText(many(25)), undefined)).toEqual({ level: "cluster" });
+  expect(zoomOf(modelOfText(many(24)), undefined)).toEqual({ level: "devices" });
   expect(zoomOf(large, { level: "devices", node: "node-7" })).toEqual({ level: "devices", node: "node-7" });
   expect(zoomOf(large, { level: "devices", node: "gone" })).toEqual({ level: "cluster" });
   expect(seenOf(large, { level: "devices", node: "node-7" }).devices).toBe(2);

@@ -1,6 +1,6 @@
 // Pools and devices together with who holds them: what the picture and its table show.
 
-import type { AllocatedDevice, Report } from "apportion";
+import type { AllocatedDevice, Finding, Report } from "apportion";
 
 import { type DeviceEntry, type Inventory, type PoolEntry, deviceKey } from "./inventory";
 import { compareNumbered } from "./order";
@@ -52,11 +52,16 @@ export interface Tile {
   pool: string;
   device: DeviceEntry;
   holders: Holder[];
+  /** Why nobody can have a device that nobody has; absent where nothing here says so. */
+  hindrance?: Hindrance | undefined;
   /** Capacity of a device that several claims can share. */
   fills: Fill[];
   /** The largest share of a counter that the device draws; 0 for one that draws on none. */
   draws: number;
 }
+
+/** Its slice was refused, or its counters have too little left. */
+export type Hindrance = "refused" | "drawn";
 
 export interface Holder {
   /** `namespace/name`. */
@@ -86,8 +91,17 @@ export interface ClaimView {
   template: string | undefined;
 }
 
+/** Names of slices that the engine did not take. */
+export type Refused = ReadonlySet<string>;
+
+export function refusedSlices(findings: readonly Finding[]): Refused {
+  return new Set(findings.filter(({ severity, object }) => severity === "error" && object?.kind === "ResourceSlice").map(({ object }) => object?.name ?? ""));
+}
+
+const NONE: Refused = new Set();
+
 /** Other reports that are shown beside this one have the same colours: those of all of them. */
-export function modelOf(inventory: Inventory, report: Report | undefined, others: readonly Report[] = []): Model {
+export function modelOf(inventory: Inventory, report: Report | undefined, others: readonly Report[] = [], refused = NONE): Model {
   const claims = claimsOf(inventory, report, others);
   const colours = new Map(claims.map(({ key, colour }) => [key, colour]));
   const holders = new Map<string, Holder[]>();
@@ -99,7 +113,7 @@ export function modelOf(inventory: Inventory, report: Report | undefined, others
       holders.set(deviceKey(device), held);
     }
   }
-  return { groups: groupsOf(inventory, holders), claims, devices: inventory.pools.reduce((sum, pool) => sum + pool.devices.length, 0) };
+  return { groups: groupsOf(inventory, holders, refused), claims, devices: inventory.pools.reduce((sum, pool) => sum + pool.devices.length, 0) };
 }
 
 /** The model with those devices only that are wanted; what is empty then is left out. */
@@ -190,11 +204,13 @@ function holderOf(device: AllocatedDevice, claim: string, name: string, colour: 
 
 type Holders = ReadonlyMap<string, Holder[]>;
 
-function groupsOf({ pools, nodes }: Inventory, holders: Holders): Group[] {
+function groupsOf({ pools, nodes }: Inventory, holders: Holders, refused: Refused): Group[] {
   const byNode = new Map<string, PoolView[]>(nodes.map(({ name }) => [name, []]));
   const shared: { group: Group; nodes: string[] }[] = [];
   for (const pool of pools) {
     const apart = new Map<string | undefined, DeviceEntry[]>();
+    const left = leftOf(pool, holders);
+    const hindranceOf = (device: DeviceEntry): Hindrance | undefined => (refused.has(device.slice) ? "refused" : isDrawn(device, left) ? "drawn" : undefined);
     for (const device of pool.devices) {
       const node = pool.node ?? device.node;
       const together = apart.get(node);
@@ -202,7 +218,7 @@ function groupsOf({ pools, nodes }: Inventory, holders: Holders): Group[] {
       else together.push(device);
     }
     for (const [node, devices] of apart) {
-      const view = poolView(pool, devices, holders);
+      const view = poolView(pool, devices, holders, hindranceOf);
       if (node !== undefined) byNode.set(node, [...(byNode.get(node) ?? []), view]);
       else shared.push({ group: sharedGroup(pool, view), nodes: pool.nodes });
     }
@@ -253,7 +269,31 @@ function isApart(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean 
   return [...one].every((name) => !other.has(name));
 }
 
-function poolView(pool: PoolEntry, devices: readonly DeviceEntry[], holders: Holders): PoolView {
+type Amounts = ReadonlyMap<string, ReadonlyMap<string, Nano>>;
+
+/** What the counters of a pool have left, by set and name; those with admin access draw nothing. */
+function leftOf({ driver, name, counterSets, devices }: PoolEntry, holders: Holders): Amounts {
+  const left = new Map(counterSets.map(({ name, counters }) => [name, new Map(counters.map(([counter, total]) => [counter, parse(total) ?? 0n]))]));
+  for (const device of left.size === 0 ? [] : devices) {
+    const isHeld = holders.get(deviceKey({ driver, pool: name, device: device.name }))?.some(({ isAdmin }) => !isAdmin) === true;
+    for (const { set, counters } of isHeld ? device.consumes : []) {
+      for (const [counter, amount] of counters) {
+        const before = left.get(set)?.get(counter);
+        if (before !== undefined) left.get(set)?.set(counter, before - (parse(amount) ?? 0n));
+      }
+    }
+  }
+  return left;
+}
+
+function isDrawn({ consumes }: DeviceEntry, left: Amounts): boolean {
+  return consumes.some(({ set, counters }) => counters.some(([counter, amount]) => {
+    const rest = left.get(set)?.get(counter);
+    return rest !== undefined && (parse(amount) ?? 0n) > rest;
+  }));
+}
+
+function poolView(pool: PoolEntry, devices: readonly DeviceEntry[], holders: Holders, hindranceOf: (device: DeviceEntry) => Hindrance | undefined): PoolView {
   const totals = new Map(pool.counterSets.map(({ name, counters }) => [name, new Map(counters)]));
   const sets = new Map<string, Tile[]>();
   for (const device of devices) {
@@ -261,6 +301,7 @@ function poolView(pool: PoolEntry, devices: readonly DeviceEntry[], holders: Hol
     const held = holders.get(key) ?? [];
     const tile: Tile = {
       key, driver: pool.driver, pool: pool.name, device, holders: held,
+      hindrance: held.some(({ isAdmin }) => !isAdmin) ? undefined : hindranceOf(device),
       fills: device.allowsMultiple ? device.capacity.map(([name, total]) => capacityFill(name, total, held)) : [],
       draws: drawn(device, totals),
     };

@@ -12,15 +12,21 @@ export interface Zoom {
   readonly node?: string | undefined;
 }
 
-/** More devices than this are first shown as a heat map. */
 export const MANY_DEVICES = 400;
+const MANY_NODES = 24;
+
+/** Whether there is more than can be looked at as a whole: that is first shown as a heat map. */
+export function isLarge(model: Model): boolean {
+  const nodes = nodesOf(model).length;
+  return nodes > MANY_NODES || (model.devices > MANY_DEVICES && nodes > 1);
+}
 
 /** What was wished as far as it is there, or else what can be looked at as a whole. */
 export function zoomOf(model: Model, wish: Zoom | undefined): Zoom {
   const nodes = nodesOf(model);
   const isThere = (wish?.node === undefined || nodes.some(({ title }) => title === wish.node)) && !(wish?.level === "cluster" && nodes.length === 0);
   if (wish !== undefined && isThere) return wish;
-  return { level: model.devices > MANY_DEVICES && nodes.length > 1 ? "cluster" : "devices" };
+  return { level: isLarge(model) ? "cluster" : "devices" };
 }
 
 /** One level nearer or further; the same at either end. */

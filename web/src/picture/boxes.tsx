@@ -113,7 +113,7 @@ export function TileShape({ box, isPicked, isReachable }: TileProps) {
   const marks = words.marks(tile);
   const owners = tile.holders.filter(({ isAdmin }) => !isAdmin);
   const colour = owners.length === 1 ? ` c${owners[0]?.colour ?? 0}` : owners.length > 1 ? " several" : "";
-  const classes = ["tile", owners.length === 0 ? "free" : "held", tile.device.taints.length > 0 ? "tainted" : "", isPicked ? "picked" : ""];
+  const classes = ["tile", owners.length === 0 ? "free" : "held", tile.hindrance === undefined ? "" : "hindered", tile.device.taints.length > 0 ? "tainted" : "", isPicked ? "picked" : ""];
   const bars = barsOf(tile);
   const nameRoom = width - 12 - marks.length * 12;
   return (

@@ -32,7 +32,7 @@ export function DevicePanel() {
         </button>
       </header>
       <dl>
-        <Row name={words.HELD_BY} values={tile.holders.length === 0 ? [words.FREE] : tile.holders.map(words.holder)} />
+        <Row name={words.HELD_BY} values={tile.holders.length === 0 ? [words.owner(tile)] : tile.holders.map(words.holder)} />
         <Row name={words.PODS} values={usersOf(tile, state)} />
         <Row name={words.TAINTS} values={tile.device.taints} />
         <Row name={words.BINDING} values={tile.device.bindingConditions} />

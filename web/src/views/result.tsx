@@ -4,10 +4,10 @@ import type { PlacedFinding, Severity } from "apportion";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { type Plain, headlineOf } from "../model/headline";
-import { type ClaimView, type Model, modelOf, nodesOf, tilesOf } from "../model/model";
+import { type ClaimView, type Model, modelOf, nodesOf, refusedSlices, tilesOf } from "../model/model";
 import { missing } from "../model/missing";
 import { compareNumbered } from "../model/order";
-import { LEVELS, type Level, MANY_DEVICES, type Zoom, seenOf, zoomOf, zoomed } from "../model/zoom";
+import { LEVELS, type Level, type Zoom, isLarge, seenOf, zoomOf, zoomed } from "../model/zoom";
 import { Chooser, FailureBox, Findings, LineLink, Ticked, useSome } from "../parts";
 import { Later, type Load } from "../later";
 import { usePage } from "../page";
@@ -53,7 +53,10 @@ export function ResultView() {
       {hasObjects && <Nodes result={drawn.result} />}
     </>
   ), [drawn.result]);
-  const model = useMemo(() => drawn?.inventory && modelOf(drawn.inventory, drawn.result?.report), [drawn?.inventory, drawn?.result]);
+  const model = useMemo(() => {
+    const { inventory, result } = drawn;
+    return inventory && modelOf(inventory, result?.report, [], refusedSlices(result?.findings ?? []));
+  }, [drawn.inventory, drawn.result]);
   const devices = useMemo(() => model !== undefined && model.devices > 0 && <Devices model={model} />, [model]);
   const offered = useMemo(() => (drawn.inventory === undefined ? [] : missing(drawn.inventory)), [drawn.inventory]);
   return (
@@ -107,7 +110,14 @@ function Answer({ result, plain, findings }: { result: Result | undefined; plain
         <span aria-hidden="true">{isGood ? "✓" : "✕"}</span> <Ticked text={text} />
       </p>
       {subject !== undefined && (
-        <button type="button" onClick={() => act.show("why")}>
+        <button
+          type="button"
+          onClick={() => {
+            act.show("why");
+            // The button is gone; the keyboard goes on from the tab.
+            document.getElementById("tab-why")?.focus();
+          }}
+        >
           {words.VIEWS.why}
         </button>
       )}
@@ -147,8 +157,8 @@ function Devices({ model }: { model: Model }) {
       <p class="muted" role="status">
         {shown.devices !== model.devices && words.shownDevices(shown.devices, model.devices)}
       </p>
-      {(model.devices > MANY_DEVICES || level !== "devices" || node !== undefined) && <Levels model={shown} zoom={zoom} goTo={goTo} />}
-      {level !== "cluster" && model.devices > MANY_DEVICES && <MiniMap model={shown} node={node} onNode={goTo.node} />}
+      {(isLarge(model) || level !== "devices" || node !== undefined) && <Levels model={shown} zoom={zoom} goTo={goTo} />}
+      {level !== "cluster" && isLarge(model) && <MiniMap model={shown} node={node} onNode={goTo.node} />}
       {level === "cluster" ? (
         <HeatMap model={shown} onNode={goTo.node} anchor={anchor} />
       ) : (
@@ -365,7 +375,7 @@ function DeviceTable({ model }: { model: Model }) {
               <td>
                 {tile.pool} <span class="muted">{tile.driver}</span>
               </td>
-              <td>{tile.holders.length === 0 ? <span class="muted">{words.FREE}</span> : tile.holders.map(words.holder).join(", ")}</td>
+              <td>{tile.holders.length === 0 ? <span class="muted">{words.owner(tile)}</span> : tile.holders.map(words.holder).join(", ")}</td>
               <td>{words.remarks(tile).join("; ")}</td>
             </tr>
           ))}
