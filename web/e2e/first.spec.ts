@@ -6,7 +6,8 @@ import { drop, editor, example, open, podRow, pods, settled, tab, test, tile, vi
 
 test("a tour of five steps shows each part of the page, and ends where one wants", async ({ page }) => {
   await open(page);
-  await page.getByRole("button", { name: "Show me around" }).click();
+  const around = page.getByRole("button", { name: "Show me around" });
+  await around.press("Enter");
   const tour = page.getByRole("complementary", { name: "A tour of the page" });
   const titles = ["Your text", "The answer", "The picture", "Why", "Go on"];
   for (const [index, title] of titles.entries()) {
@@ -14,9 +15,12 @@ test("a tour of five steps shows each part of the page, and ends where one wants
     await expect(page.locator(".toured")).toHaveCount(1);
     if (title === "Why") await expect(tab(page, "Why")).toHaveAttribute("aria-selected", "true");
     if (title === "The picture") expect(await violations(page)).toEqual([]);
-    await tour.getByRole("button", { name: title === "Go on" ? "Done" : "Next" }).click();
+    // One key goes on.
+    await expect(tour.getByRole("button", { name: title === "Go on" ? "Done" : "Next" })).toBeFocused();
+    await page.keyboard.press("Enter");
   }
   await expect(tour).toHaveCount(0);
+  await expect(around).toBeFocused();
   await expect(page.locator(".toured")).toHaveCount(0);
 });
 

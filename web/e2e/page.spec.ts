@@ -40,6 +40,20 @@ test("the example is allocated, and an edit changes the answer", async ({ page }
   await expect(said).toHaveText("✓ All 10 Pods can start.");
 });
 
+test("each view begins at its top, and Why takes the focus along", async ({ page }) => {
+  await open(page, TOUR);
+  const panel = page.getByRole("tabpanel");
+  await panel.evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
+  await page.getByRole("tab", { name: "CEL" }).click();
+  await expect(page.getByRole("textbox", { name: "CEL expression" })).toBeInViewport();
+  await panel.evaluate((panel) => panel.scrollTo(0, 200));
+  await page.getByRole("tab", { name: "Result" }).click();
+  const said = page.getByRole("region", { name: "In one sentence" });
+  await expect(said).toBeInViewport();
+  await said.getByRole("button", { name: "Why" }).click();
+  await expect(page.getByRole("tab", { name: /^Why/ })).toBeFocused();
+});
+
 test("the answer follows typing within 100 ms after the pause", async ({ page }) => {
   await open(page, TOUR);
   await podRow(page, "huge-model").getByRole("button", { name: "huge-model", exact: true }).click();

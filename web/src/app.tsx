@@ -217,8 +217,8 @@ function Panel() {
   const { view, inventory } = state;
   const isLacking = useMemo(() => inventory !== undefined && missing(inventory).length > 0, [inventory]);
   return (
-    // What scrolls must be reachable by keyboard.
-    <div class="scroll" id="panel" role="tabpanel" tabIndex={0} aria-labelledby={`tab-${view}`}>
+    // What scrolls must be reachable by keyboard. Each view begins at its top.
+    <div key={view} class="scroll" id="panel" role="tabpanel" tabIndex={0} aria-labelledby={`tab-${view}`}>
       {isLacking && OFFERING.includes(view) && <Later of={offer} />}
       {view === "result" ? <ResultView /> : <Later key={view} of={LATER[view]} />}
     </div>

@@ -1,6 +1,6 @@
 // Five steps through the page, each at the part that it speaks of.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 import { usePage } from "../page";
 import type { Side, View } from "../state";
@@ -18,6 +18,13 @@ export function Tour() {
   const { state, act } = usePage();
   const { tour = 0 } = state;
   const step = STEPS[tour];
+  const next = useRef<HTMLButtonElement>(null);
+  // Who takes the tour by keyboard goes on with one key, and is back at its start when it ends.
+  useEffect(() => {
+    const from = document.activeElement;
+    next.current?.focus();
+    return () => from instanceof HTMLElement && from.focus();
+  }, []);
   useEffect(() => {
     if (step === undefined) return;
     act.turn(step.side);
@@ -46,7 +53,7 @@ export function Tour() {
             {words.BACK}
           </button>
         )}
-        <button type="button" class="main" onClick={() => act.goOn(tour + 1 < STEPS.length ? tour + 1 : undefined)}>
+        <button type="button" class="main" ref={next} onClick={() => act.goOn(tour + 1 < STEPS.length ? tour + 1 : undefined)}>
           {tour + 1 < STEPS.length ? words.NEXT : words.DONE}
         </button>
         {tour + 1 < STEPS.length && (

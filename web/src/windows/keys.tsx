@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import type { WindowProps } from "../header";
 import { Dialog } from "../parts";
 import { prefer, preferences } from "../preferences";
+import { VIEWS } from "../state";
 import * as words from "../words";
 
 const KEY_GROUPS: readonly { title: string; keys: readonly (readonly [string, string])[] }[] = [
@@ -13,7 +14,7 @@ const KEY_GROUPS: readonly { title: string; keys: readonly (readonly [string, st
     keys: [
       ["?", "this list"],
       ["/", "find a device"],
-      ["Alt+1 to Alt+8", "Result, Why, Fit, What-if, Nodes, Compare, Time, CEL"],
+      [`Alt+1 to Alt+${VIEWS.length}`, VIEWS.map((view) => words.VIEWS[view]).join(", ")],
       ["F6", "from the text to its answer, and back"],
       ["Ctrl+Z", "outside of the text: take back a removal, or go back to what was open before"],
       ["Escape", "close a window, leave the editor"],
