@@ -240,6 +240,10 @@ export function refused(names: readonly string[]): string {
   return `Not read, for it holds no manifest or is too large: ${some(names, 5).join(", ")}`;
 }
 
+export function sameReasons(pod: string): string {
+  return `For the same reasons as ${pod}.`;
+}
+
 export function canStart(pods: number): string {
   return pods === 1 ? "The Pod can start." : `All ${pods} Pods can start.`;
 }

@@ -76,6 +76,9 @@ test("an example opens by its name, and a wrong name says which there are", asyn
   expect(link).toMatchObject({ shared: { name: "MIG", view: "result", files: [{ name: "nvidia-mig.yaml" }, {}] }, unknown: [] });
   expect(await readFragment("#example=life")).toMatchObject({ shared: { view: "time", script: expect.stringContaining("at:") } });
   expect(await readFragment("#example=partitions")).toBe("there is no example `partitions`, but `partitionable`");
+  expect(await readFragment("#example=mgi")).toBe("there is no example `mgi`, but `mig`");
+  expect(await readFragment("#example=ttaints")).toBe("there is no example `ttaints`, but `taints`");
+  expect(await readFragment("#example=quite-another")).toMatch(/but `tour`, .*, `typos`$/);
   expect(await readFragment("#example=%zz")).toContain("`tour`");
 });
 

@@ -1,7 +1,7 @@
 import type { AllocatedDevice } from "apportion";
 import { expect, test } from "vitest";
 
-import { capacityText, claimsWithoutPod, deviceName, podRows, summary } from "../src/model/rows";
+import { capacityText, claimsWithoutPod, deviceName, podRows, sameReasons, summary } from "../src/model/rows";
 import { plural } from "../src/words";
 import { ask, example } from "./fixtures";
 
@@ -28,6 +28,27 @@ test("broken text gives findings with lines, and the rest is answered", () => {
   expect(result.findings[0]).toMatchObject({ code: "yaml/syntax", severity: "error" });
   expect(podRows(result).length).toBeGreaterThan(5);
   expect(summary(result, result.findings)).toMatch(/^\d+ of \d+ Pods placed, \d+ of \d+ claims allocated, 3 nodes, 1 error/);
+});
+
+test("one cause is said once, whatever Pods and claims are called, and other causes are not mixed with it", () => {
+  const pod = (name: string, template: string) => `---
+apiVersion: v1
+kind: Pod
+metadata: { name: ${name} }
+spec:
+  containers: [{ name: c, image: x, resources: { claims: [{ name: gpu }] } }]
+  resourceClaims: [{ name: gpu, resourceClaimTemplateName: ${template} }]
+`;
+  const template = (name: string, deviceClass: string) => `---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: { name: ${name} }
+spec: { spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: ${deviceClass} } }] } } }
+`;
+  const text = template("one", "none") + template("two", "neither") + ["a-1", "a-2", "a-3"].map((name) => pod(name, "one")).join("") + pod("b-1", "two");
+  const rows = podRows(ask("run", text));
+  expect(rows.every(({ reasons }) => reasons.length > 0)).toBe(true);
+  expect([...sameReasons(rows)].map(([key, { name }]) => [key, name])).toEqual([["default/a-2", "a-1"], ["default/a-3", "a-1"]]);
 });
 
 test("claims that no Pod names are listed apart", () => {

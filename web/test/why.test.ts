@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import { changes, funnel, grouped, readText } from "../src/model/why";
-import { ask, example } from "./fixtures";
+import { changes, funnel, grouped, placeOf, readText } from "../src/model/why";
+import { ask, example, slice } from "./fixtures";
 
 const TEXT = example("gpu-sharing/");
 
@@ -23,6 +23,30 @@ test("a funnel loses every device that cannot be used, whatever the reason", () 
       }
     }
   }
+});
+
+test("a refused slice is gone to from what explains it", () => {
+  const text = `${slice("node-1", "  - name: GPU_0\n")}---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: gpu }
+spec: {}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: { name: c }
+spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu } }] } }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: p }
+spec: { containers: [{ name: c, image: x }], resourceClaims: [{ name: gpu, resourceClaimName: c }] }
+`;
+  const [{ stage } = fail()] = ask("why", text, {});
+  const refused = stage.find(({ code }) => code === "run/refused") ?? fail();
+  const place = placeOf(refused, ask("run", text).reasons) ?? fail();
+  expect(text.split("\n")[place.line - 1]).toContain("GPU_0");
+  expect(placeOf({ ...refused, message: "something else" }, ask("run", text).reasons)).toBeUndefined();
 });
 
 test("subjects of one explanation stand together", () => {

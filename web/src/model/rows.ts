@@ -4,6 +4,7 @@ import type { AllocatedDevice, ClaimReport, NodeReport, Place, PlacedFinding, Se
 
 import type { Result } from "../protocol";
 import { plural } from "../words";
+import { anonymous } from "./likeness";
 
 export interface ClaimCell {
   /** Name of the Pod's entry; empty for a claim without a Pod. */
@@ -43,6 +44,21 @@ export function podRows({ report, places, reasons }: Result): PodRow[] {
     reasons: reasons[index] ?? [],
     place: places[index],
   }));
+}
+
+/** Of Pods that wait for the same reasons at the same places of the text, the first by the key of each of the others. */
+export function sameReasons(rows: readonly PodRow[]): ReadonlyMap<string, PodRow> {
+  const firsts = new Map<string, PodRow>();
+  const same = new Map<string, PodRow>();
+  for (const row of rows) {
+    if (row.reasons.length === 0) continue;
+    const said = row.reasons.map(({ code, message, hint, place }) => [code, message, hint, place?.utf16Range.start]);
+    const key = anonymous(JSON.stringify([row.namespace, said]), row.name, row.claims.flatMap(({ claim }) => claim ?? []));
+    const first = firsts.get(key);
+    if (first === undefined) firsts.set(key, row);
+    else same.set(row.key, first);
+  }
+  return same;
 }
 
 /** Claims that no Pod of the report names. */

@@ -1,8 +1,9 @@
 // Explanations as they are shown: equal ones together, the devices of a request as a funnel, an answer beside an older one.
 
-import type { Explanation, ObjectRef, ReasonKind, Report, RequestExplanation } from "apportion";
+import type { Explanation, Finding, ObjectRef, Place, PlacedFinding, ReasonKind, Report, RequestExplanation } from "apportion";
 
 import { plural } from "../words";
+import { anonymous } from "./likeness";
 import { compareNumbered } from "./order";
 
 export interface ExplanationGroup {
@@ -28,18 +29,16 @@ export function grouped(explanations: readonly Explanation[], pods: Report["pods
 /** What an explanation says, without the names of its subject and of the claims that it uses. */
 function likeness({ subject, state, headline, stage, requests, conflict, suggestions }: Explanation, claims: readonly string[]): string {
   const texts = suggestions?.map(({ text }) => text);
-  let text = JSON.stringify([subject.kind, subject.namespace, state, headline, stage, requests, conflict, texts], (_, value) =>
+  const text = JSON.stringify([subject.kind, subject.namespace, state, headline, stage, requests, conflict, texts], (_, value) =>
     typeof value === "bigint" ? String(value) : value,
   );
   const used = [...new Set([...claims, ...requests.map(({ claim }) => claim)])].filter((claim) => claim !== "");
-  for (const [number, claim] of used.entries()) text = text.replace(whole(claim), `<claim ${number}>`);
-  // Claims of a Pod are named after it.
-  return text.replace(whole(subject.name, "(-[a-z0-9]+)*"), "<subject>");
+  return anonymous(text, subject.name, used);
 }
 
-/** A name that is no part of another one, and what may follow it. */
-function whole(name: string, more = ""): RegExp {
-  return new RegExp(`(?<![\\w.-])${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${more}(?![\\w-]|\\.\\w)`, "g");
+/** The place in the text of what an explanation says, where a reason of the answer is the same. */
+export function placeOf({ code, message }: Pick<Finding, "code" | "message">, reasons: readonly (readonly PlacedFinding[])[]): Place | undefined {
+  return reasons.flat().find((reason) => reason.code === code && reason.message === message)?.place;
 }
 
 /** Where a device leaves the funnel, by its reason; in the order of the funnel. */

@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 
 import { Dotted } from "../dotted";
 import { Later, type Load } from "../later";
-import { type PodRow, capacityText, claimsWithoutPod, deviceName, podRows, usage } from "../model/rows";
+import { type PodRow, capacityText, claimsWithoutPod, deviceName, podRows, sameReasons, usage } from "../model/rows";
 import { compareNumbered } from "../model/order";
 import { FindingList, LineLink, useSome } from "../parts";
 import { Term } from "../term";
@@ -20,6 +20,7 @@ export function Pods({ result }: { result: Result }) {
     // Who waits is what people look for.
     return [...rows.filter(({ node }) => node === undefined), ...rows.filter(({ node }) => node !== undefined)];
   }, [result]);
+  const same = useMemo(() => sameReasons(rows), [rows]);
   const { shown, more } = useSome(rows);
   if (rows.length === 0) {
     return (
@@ -47,7 +48,7 @@ export function Pods({ result }: { result: Result }) {
           </tr>
         </thead>
         {shown.map((row) => (
-          <PodBody key={row.key} row={row} />
+          <PodBody key={row.key} row={row} like={same.get(row.key)} />
         ))}
       </table>
       {more}
@@ -55,8 +56,8 @@ export function Pods({ result }: { result: Result }) {
   );
 }
 
-/** One Pod: a line per device; the Pod's own cells span them all, and so do the claims' over their devices. */
-function PodBody({ row }: { row: PodRow }) {
+/** One Pod: a line per device; the Pod's own cells span them all, and so do the claims' over their devices. One cause is said once. */
+function PodBody({ row, like }: { row: PodRow; like: PodRow | undefined }) {
   const heights = row.claims.map(({ devices }) => Math.max(1, devices.length));
   const height = Math.max(1, heights.reduce((sum, height) => sum + height, 0));
   const lines: { claim: number; device: number }[] = heights.flatMap((height, claim) =>
@@ -95,7 +96,7 @@ function PodBody({ row }: { row: PodRow }) {
       {row.reasons.length > 0 && (
         <tr class="reasons">
           <td colSpan={5}>
-            <FindingList findings={row.reasons} />
+            {like === undefined ? <FindingList findings={row.reasons} /> : <p class="muted">{words.sameReasons(like.name)}</p>}
           </td>
         </tr>
       )}

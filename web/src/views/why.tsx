@@ -6,8 +6,8 @@ import { useMemo, useState } from "preact/hooks";
 import { Code } from "../code";
 import { Dotted } from "../dotted";
 import { joined } from "../files";
-import { type ExplanationGroup, changes, funnel, grouped, readText } from "../model/why";
-import { Chooser, FailureBox, Ticked, useSome } from "../parts";
+import { type ExplanationGroup, changes, funnel, grouped, placeOf, readText } from "../model/why";
+import { Chooser, FailureBox, LineLink, Ticked, useSome } from "../parts";
 import { useAnswer, usePage } from "../page";
 import * as words from "../words";
 
@@ -83,6 +83,7 @@ function Group({ group: { first, subjects }, onApplied }: { group: ExplanationGr
 }
 
 function Stage({ explanation: { stage, headline } }: { explanation: Explanation }) {
+  const { result } = usePage().state;
   // The headline is often the first of them.
   const told = stage.filter(({ message, hint }) => message !== headline || hint !== undefined);
   if (told.length === 0) return null;
@@ -93,7 +94,7 @@ function Stage({ explanation: { stage, headline } }: { explanation: Explanation 
           <div>
             {message !== headline && (
               <p>
-                <Ticked text={message} /> <Code code={code} />
+                <Ticked text={message} /> <LineLink place={placeOf({ code, message }, result?.reasons ?? [])} /> <Code code={code} />
               </p>
             )}
             {hint !== undefined && (

@@ -62,11 +62,27 @@ export function exampleNamed(name: string): Example | undefined {
   return EXAMPLES.find((example) => example.name === name.trim().toLowerCase());
 }
 
-/** Names that begin as this one does, or else all of them. */
+/** Names that begin as this one does, or else those that differ by few letters, or else all of them. */
 export function namesLike(name: string): string[] {
+  const wanted = name.trim().toLowerCase();
   const names = EXAMPLES.map(({ name }) => name);
-  const like = names.filter((other) => name !== "" && other.startsWith(name.slice(0, 3).toLowerCase()));
-  return like.length === 0 ? names : like;
+  const like = names.filter((other) => wanted !== "" && other.startsWith(wanted.slice(0, 3)));
+  const near = like.length > 0 ? like : names.filter((other) => lettersBetween(wanted, other) <= Math.max(2, other.length / 4));
+  return near.length === 0 ? names : near;
+}
+
+/** How many letters have to be added, removed or changed to make one name of the other. */
+function lettersBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [at, letter] of [...one].entries()) {
+    const next = [at + 1];
+    for (let index = 1; index <= other.length; index += 1) {
+      const changed = (row[index - 1] ?? 0) + (letter === other[index - 1] ? 0 : 1);
+      next.push(Math.min(changed, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }
 
 // What the page starts with is there already.
