@@ -25,6 +25,39 @@ test("a funnel loses every device that cannot be used, whatever the reason", () 
   }
 });
 
+test("a template whose claims no device is large enough for is changed, too", () => {
+  const text = `${slice("node-1", "  - { name: gpu-0, capacity: { memory: { value: 80Gi } } }\n")}---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: gpu }
+spec: {}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: { name: large }
+spec:
+  spec:
+    devices:
+      requests:
+      - name: gpu
+        exactly:
+          deviceClassName: gpu
+          selectors:
+          - cel:
+              expression: device.capacity["gpu.example.com"].memory.compareTo(quantity("140Gi")) >= 0
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: p }
+spec: { containers: [{ name: c, image: x }], resourceClaims: [{ name: gpu, resourceClaimTemplateName: large }] }
+`;
+  const [{ suggestions: [first] = [] } = fail()] = ask("why", text, {});
+  expect(first?.text).toContain('quantity("80Gi")');
+  const { text: changed, report } = ask("attempt", text, { manifests: first?.manifests ?? [] });
+  expect(changed).toBe(text.replace("140Gi", "80Gi"));
+  expect(report.pods.map(({ node }) => node)).toEqual(["node-1"]);
+});
+
 test("a refused slice is gone to from what explains it", () => {
   const text = `${slice("node-1", "  - name: GPU_0\n")}---
 apiVersion: resource.k8s.io/v1

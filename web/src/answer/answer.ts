@@ -33,8 +33,7 @@ export function answer({ kind, ask }: Pick<Received, "kind" | "ask">): Answers[t
 const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => Answers[Kind] } = {
   run,
   check,
-  why: (session, { subject, nodes }) =>
-    session.played().explain({ suggestions: nodes === undefined, ...(subject && { subject }), ...(nodes && { nodes }) }),
+  why,
   headline: (session, { subject }) => session.played().explain({ subject, suggestions: false }),
   attempt,
   correct: ({ reading }, { finding }) => {
@@ -52,6 +51,12 @@ const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => An
   versions,
   snapshot: (session) => session.played().snapshot(),
 };
+
+/** Changes are looked for in the cluster as it was given: after the run, a claim that was made from a template is no longer made anew. */
+function why(session: Session, { subject, nodes }: Asks["why"]): Answers["why"] {
+  const about = subject && { subject };
+  return nodes === undefined ? session.submitted().explain({ suggestions: true, ...about }) : session.played().explain({ suggestions: false, ...about, nodes });
+}
 
 function attempt({ reading, question }: Session, { manifests }: Asks["attempt"]): Answers["attempt"] {
   const changed = manifests.map((manifest) => lean(manifest, writtenAs(reading.stored, manifest)));
