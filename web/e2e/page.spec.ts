@@ -54,6 +54,15 @@ test("each view begins at its top, and Why takes the focus along", async ({ page
   await expect(page.getByRole("tab", { name: /^Why/ })).toBeFocused();
 });
 
+test("at 1024 pixels the tabs stand on one line, with a count of two digits, too", async ({ page }) => {
+  await page.setViewportSize({ width: 1024, height: 768 });
+  const pod = (name: string) => `---\napiVersion: v1\nkind: Pod\nmetadata: { name: ${name} }\nspec: { containers: [{ name: m, image: x }], resourceClaims: [{ name: c, resourceClaimName: missing }] }\n`;
+  await open(page, Array.from({ length: 12 }, (_, index) => pod(`p-${index}`)).join(""));
+  await expect(page.getByRole("tab", { name: "Why 12" })).toBeVisible();
+  const heights = await page.getByRole("tab").evaluateAll((tabs) => tabs.map((tab) => tab.getBoundingClientRect()).map(({ top, height }) => [top, height]));
+  expect(new Set(heights.map(String)).size).toBe(1);
+});
+
 test("the answer follows typing within 100 ms after the pause", async ({ page }) => {
   await open(page, TOUR);
   await podRow(page, "huge-model").getByRole("button", { name: "huge-model", exact: true }).click();
