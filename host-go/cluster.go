@@ -93,7 +93,7 @@ func (c *Cluster) Apply(objects ...runtime.Object) ([][]Finding, error) {
 				}
 			}
 			if findings[index] = own; !hasError(own) {
-				c.note(refs[index], texts[index])
+				c.note(refs[index].key(), texts[index])
 			}
 		}
 		return nil
@@ -109,6 +109,7 @@ const separator = 0x1e
 
 // Delete removes an object; false when there is none.
 func (c *Cluster) Delete(object Ref) (bool, error) {
+	object = object.key()
 	argument, err := json.Marshal(object)
 	if err != nil {
 		return false, fmt.Errorf("apportion: %w", err)
@@ -216,8 +217,7 @@ func (c *Cluster) Close() error {
 }
 
 // note takes down that an object is now this text, or gone where there is none. One that was so before is no change.
-func (c *Cluster) note(object Ref, text []byte) {
-	key := object.key()
+func (c *Cluster) note(key Ref, text []byte) {
 	earlier := c.copy(key)
 	if bytes.Equal(earlier.text, text) {
 		return

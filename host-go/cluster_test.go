@@ -360,14 +360,20 @@ func TestEveryKindIsKeptUnderTheKeyThatDeletesIt(t *testing.T) {
 	findings, err := full.Apply(
 		object("v1", "Node", "ml", nil),
 		object("resource.k8s.io/v1", "ResourceClaim", "", requests),
+		object("v1", "Pod", "default", nil),
+		object("v1", "Service", "", nil),
+		object("apps/v1", "Deployment", "", nil),
 		object("apportion.dev/v1alpha1", "ClusterResourceClaimTemplate", "", template),
 	)
-	if err != nil || slices.ContainsFunc(findings, hasError) || len(full.copies) != before+3 {
+	if err != nil || slices.ContainsFunc(findings, hasError) || len(full.copies) != before+6 {
 		t.Fatal(findings, err, len(full.copies))
 	}
 	for _, ref := range []Ref{
 		{Kind: "Node", Name: "x"},
 		{Kind: "ResourceClaim", Namespace: "default", Name: "x"},
+		{Kind: "Pod", Name: "x"},
+		{Kind: "Service", Name: "x"},
+		{Kind: "Deployment", Name: "x"},
 		{Kind: "ClusterResourceClaimTemplate.apportion.dev", Name: "x"},
 	} {
 		if found, err := full.Delete(ref); !found || err != nil {

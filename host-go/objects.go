@@ -48,7 +48,7 @@ var clusterScoped = map[string]bool{
 	"DeviceTaintRule": true, "ResourcePoolStatusRequest": true, "PriorityClass": true, "PersistentVolume": true,
 }
 
-// key under which an object's copy is kept: as the module would find it.
+// key is the object's name as the module knows it.
 func (r Ref) key() Ref {
 	switch {
 	case clusterScoped[r.Kind]:
