@@ -64,6 +64,9 @@ func TestAnObjectThatCannotBeReadIsAFinding(t *testing.T) {
 		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "deep"}, "spec": nested,
 	}}
 	older := &resourcev1.ResourceClaim{TypeMeta: metav1.TypeMeta{APIVersion: "resource.k8s.io/v1beta2", Kind: "ResourceClaim"}}
+	onlyVersion := &resourcev1.ResourceClaim{TypeMeta: metav1.TypeMeta{APIVersion: "resource.k8s.io/v1beta2"}}
+	onlyKind := &resourcev1.ResourceClaim{TypeMeta: metav1.TypeMeta{Kind: "Node"}}
+	metadata := metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "resource.k8s.io/v1", Kind: "ResourceSlice"}}
 	managed := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	managed.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: &metav1.FieldsV1{Raw: []byte("{\"\xff\":{}}")}}}
 	full := cluster(t, Settings{})
@@ -74,6 +77,11 @@ func TestAnObjectThatCannotBeReadIsAFinding(t *testing.T) {
 		{nil, "an object is nil (read/wrong-type)"},
 		{(*resourcev1.ResourceClaim)(nil), "an object is nil (read/wrong-type)"},
 		{older, "ResourceClaim: a *v1.ResourceClaim says that it is a ResourceClaim of `resource.k8s.io/v1beta2`"},
+		{onlyVersion, "a *v1.ResourceClaim says that it is a ResourceClaim of `resource.k8s.io/v1beta2`"},
+		{onlyKind, "Node: a *v1.ResourceClaim says that it is a Node of `resource.k8s.io/v1`"},
+		{&metadata, "ResourceSlice: the metadata of a ResourceSlice is given without the rest; give the whole object"},
+		{&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "\xff"}}, "Node \xff: the name or the namespace is not UTF-8"},
+		{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "\xff"}}, "Pod \xff/a: the name or the namespace is not UTF-8"},
 		{managed, "Node a: the object is not UTF-8"},
 		{deep, "Node deep: not valid JSON: recursion limit exceeded"},
 		{&resourcev1.ResourceClaimList{}, "ResourceClaimList: a list is given as one object; give its items"},
@@ -122,6 +130,22 @@ func TestWhatIsUnusualIsTakenIn(t *testing.T) {
 	question.Claims[0].Name, question.Claims[0].ManagedFields = long, second.ManagedFields
 	if answer, err := full.Allocate(context.Background(), question); err != nil || answer.Node != long {
 		t.Error(err)
+	}
+}
+
+func TestTheConfigurationOfASchedulerNeedsNoName(t *testing.T) {
+	full := cluster(t, Settings{})
+	before := len(full.copies)
+	for _, metadata := range []any{nil, map[string]any{"name": "x"}} {
+		configuration := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "metadata": metadata,
+		}}
+		if findings, err := full.Apply(configuration); err != nil || Refused(findings) != nil || len(full.copies) != before+1 {
+			t.Fatal(findings, err, len(full.copies))
+		}
+	}
+	if found, err := full.Delete(Ref{Kind: "KubeSchedulerConfiguration"}); !found || err != nil || len(full.copies) != before {
+		t.Error(found, err, len(full.copies))
 	}
 }
 

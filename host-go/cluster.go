@@ -92,7 +92,7 @@ func (c *Cluster) Apply(objects ...runtime.Object) ([][]Finding, error) {
 					own[at].Object = &refs[index]
 				}
 			}
-			if findings[index] = own; !hasError(own) {
+			if findings[index] = own; !hasError(own) && !isAside(texts[index], own) {
 				c.note(refs[index].key(), texts[index])
 			}
 		}

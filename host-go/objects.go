@@ -1,6 +1,7 @@
 package apportion
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -19,7 +20,9 @@ import (
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
@@ -36,16 +39,21 @@ var kinds = func() *runtime.Scheme {
 	return scheme
 }()
 
-// sources of cluster-wide claim templates share their kind with those of Kubernetes itself; a [Ref] names them with their group.
 const (
+	// sourceGroup of claim templates for several namespaces, whose kind is also one of Kubernetes; a [Ref] names theirs with the group.
 	sourceGroup = "apportion.dev"
 	sourceKind  = "ClusterResourceClaimTemplate." + sourceGroup
+	// schedulerConfiguration of a kube-scheduler: it has no name, and there is one.
+	schedulerConfiguration = "KubeSchedulerConfiguration"
+	configurationName      = "kube-scheduler"
+	// unknownKind is the code of the finding that an object was left aside for its kind.
+	unknownKind = "read/unknown-kind"
 )
 
 // clusterScoped are the kinds without a namespace.
 var clusterScoped = map[string]bool{
 	"Node": true, "Namespace": true, "ClusterResourceClaimTemplate": true, sourceKind: true, "DeviceClass": true, "ResourceSlice": true,
-	"DeviceTaintRule": true, "ResourcePoolStatusRequest": true, "PriorityClass": true, "PersistentVolume": true,
+	"DeviceTaintRule": true, "ResourcePoolStatusRequest": true, "PriorityClass": true, "PersistentVolume": true, schedulerConfiguration: true,
 }
 
 // key is the object's name as the module knows it.
@@ -55,6 +63,9 @@ func (r Ref) key() Ref {
 		r.Namespace = ""
 	case r.Namespace == "":
 		r.Namespace = "default"
+	}
+	if r.Kind == schedulerConfiguration {
+		r.Name = configurationName
 	}
 	return r
 }
@@ -67,26 +78,41 @@ func encode(object runtime.Object) (Ref, []byte, *Finding) {
 	kind := object.GetObjectKind().GroupVersionKind()
 	isNamed := kind.Version != "" && kind.Kind != ""
 	found, _, err := kinds.ObjectKinds(object)
+	at := slices.IndexFunc(found, func(known schema.GroupVersionKind) bool {
+		return (kind.Kind == "" || kind.Kind == known.Kind) && (kind.Version == "" || kind.GroupVersion() == known.GroupVersion())
+	})
 	switch {
 	case !isNamed && err != nil:
 		message := fmt.Sprintf("the kind of a %T is not known", object)
 		return refused(Ref{}, "read/no-kind", message, "set `apiVersion` and `kind`")
-	case !isNamed:
-		kind = found[0]
-	case err == nil && !slices.Contains(found, kind):
-		message := fmt.Sprintf("a %T says that it is a %s of `%s`", object, kind.Kind, kind.GroupVersion())
+	case err == nil && at < 0:
+		version, name := kind.ToAPIVersionAndKind()
+		says := fmt.Sprintf("a %s of `%s`", cmp.Or(name, found[0].Kind), cmp.Or(version, found[0].GroupVersion().String()))
+		message := fmt.Sprintf("a %T says that it is %s", object, says)
 		return refused(Ref{Kind: kind.Kind}, "read/wrong-type", message, "use the Go type of that version, or leave `TypeMeta` empty")
+	case err == nil:
+		kind = found[at]
 	}
 	if meta.IsListType(object) {
 		return refused(Ref{Kind: kind.Kind}, "read/wrong-type", "a list is given as one object", "give its items")
+	}
+	if _, isPartial := object.(*metav1.PartialObjectMetadata); isPartial {
+		message := fmt.Sprintf("the metadata of a %s is given without the rest", kind.Kind)
+		return refused(Ref{Kind: kind.Kind}, "read/wrong-type", message, "give the whole object")
 	}
 	metadata, err := meta.Accessor(object)
 	if err != nil {
 		return refused(Ref{Kind: kind.Kind}, "read/wrong-type", fmt.Sprintf("a %T has no metadata", object), "")
 	}
 	ref := Ref{Kind: kind.Kind, Namespace: metadata.GetNamespace(), Name: metadata.GetName()}
-	if ref.Name == "" {
+	switch {
+	case kind.Kind == schedulerConfiguration:
+		ref = ref.key()
+	case ref.Name == "":
 		return refused(ref, "read/no-name", fmt.Sprintf("a %s has no name", kind.Kind), "set `metadata.name`")
+	case !utf8.ValidString(ref.Name) || !utf8.ValidString(ref.Namespace):
+		// JSON would have another name for it, and the same for several.
+		return refused(ref, "read/bad-json", "the name or the namespace is not UTF-8", "")
 	}
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -104,6 +130,18 @@ func encode(object runtime.Object) (Ref, []byte, *Finding) {
 		ref.Kind = sourceKind
 	}
 	return ref, text, nil
+}
+
+// isAside says that the module left an object aside for its kind. Workloads of Kubernetes have that finding, too, and are kept.
+func isAside(text []byte, findings []Finding) bool {
+	if !slices.ContainsFunc(findings, func(finding Finding) bool { return finding.Code == unknownKind }) {
+		return false
+	}
+	var object metav1.PartialObjectMetadata
+	if err := json.Unmarshal(text, &object); err != nil {
+		return true
+	}
+	return object.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: schedulingv1alpha3.GroupName, Kind: "Workload"})
 }
 
 func refused(ref Ref, code, message, hint string) (Ref, []byte, *Finding) {

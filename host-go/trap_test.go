@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -87,6 +88,30 @@ func TestATrapInAForkLeavesTheClusterAsItWas(t *testing.T) {
 	}
 	if err := fork.Commit(); !errors.Is(err, ErrForkLost) {
 		t.Fatal(err)
+	}
+}
+
+func TestAnObjectThatIsLeftAsideTakesNoPlaceAmongTheCopies(t *testing.T) {
+	full := clusterOf(t, small(t), Settings{})
+	object := func(version, kind string) runtime.Object {
+		metadata := map[string]any{"name": "x", "namespace": "ml"}
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": version, "kind": kind, "metadata": metadata}}
+	}
+	before := len(full.copies)
+	findings, err := full.Apply(
+		object("batch/v1", "Job"), object("scheduling.k8s.io/v1alpha3", "Workload"),
+		object("batch.example.com/v1", "Job"), object("kueue.x-k8s.io/v1beta1", "Workload"), object("v1", "ConfigMap"),
+	)
+	if err != nil || Refused(findings) != nil || len(full.copies) != before+2 {
+		t.Fatal(findings, err, len(full.copies))
+	}
+	if _, err := full.Apply(tooMuch()...); !errors.Is(err, ErrTrapped) {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"Job", "Workload"} {
+		if found, err := full.Delete(Ref{Kind: kind, Namespace: "ml", Name: "x"}); !found || err != nil {
+			t.Error(kind, found, err)
+		}
 	}
 }
 
