@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"apportion.dev/apportion"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/dynamic-resource-allocation/cel"
 )
 
@@ -55,14 +57,14 @@ func NewAllocator(
 //
 // Selectors are compiled and kept in the cluster, so that the cache is not used; it may be nil.
 func (a *Allocators) NewAllocator(
-	_ context.Context, features Features, allocated AllocatedState, classes DeviceClassLister, slices []*resourcev1.ResourceSlice,
+	_ context.Context, features Features, allocated AllocatedState, classes DeviceClassLister, all []*resourcev1.ResourceSlice,
 	_ *cel.Cache,
 ) (Allocator, error) {
 	facts, err := a.of(features)
 	if err != nil {
 		return nil, err
 	}
-	return &allocator{facts: facts, allocated: allocated, classes: classes, slices: slices}, nil
+	return &allocator{facts: facts, allocated: allocated, classes: classes, slices: slices.Clone(all)}, nil
 }
 
 func (a *Allocators) of(features Features) (*facts, error) {
@@ -148,16 +150,16 @@ func (e *decisionError) Error() string { return e.text }
 
 func (e *decisionError) Unwrap() []error { return e.causes }
 
-// named gives a name to claims that have none, such as those of templates: a question needs one.
+// named gives a name to claims that have none, such as those of templates: a question needs one. Their types say what they are.
 func named(claims []*resourcev1.ResourceClaim) []*resourcev1.ResourceClaim {
 	all := make([]*resourcev1.ResourceClaim, len(claims))
 	for index, claim := range claims {
-		if claim.Name == "" {
-			own := *claim
+		own := *claim
+		own.TypeMeta = metav1.TypeMeta{}
+		if own.Name == "" {
 			own.Name = fmt.Sprintf("%s%d", claim.GenerateName, index)
-			claim = &own
 		}
-		all[index] = claim
+		all[index] = &own
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package structured
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -95,9 +96,10 @@ func (f *facts) with(
 	defer f.mutex.Unlock()
 	if !isThere {
 		if err = f.bring(asking, node, classes); err == nil {
-			if err = ask(f.cluster, f.pools(node.Name)); !isLost(err) {
-				return aboutClasses, err
-			}
+			err = ask(f.cluster, f.pools(node.Name))
+		}
+		if !isLost(err) {
+			return aboutClasses, err
 		}
 	}
 	// Nobody knows what the cluster has.
@@ -168,9 +170,11 @@ func same[T any](one, other *T) bool {
 // bring takes in what the cluster does not have yet, and takes out what is gone.
 func (f *facts) bring(asking *allocator, node *corev1.Node, classes map[string]*resourcev1.DeviceClass) error {
 	if f.current != asking {
-		f.current = nil
-		if err := f.replaceSlices(asking.slices); err != nil {
-			return err
+		if f.current == nil || !slices.Equal(f.current.slices, asking.slices) {
+			f.current = nil
+			if err := f.replaceSlices(asking.slices); err != nil {
+				return err
+			}
 		}
 		f.current = asking
 	}
@@ -185,7 +189,9 @@ func (f *facts) bring(asking *allocator, node *corev1.Node, classes map[string]*
 			delete(f.classes, name)
 			continue
 		}
-		if err := f.apply(class); err != nil {
+		own := *class
+		own.TypeMeta, own.Name = metav1.TypeMeta{}, name
+		if err := f.apply(&own); err != nil {
 			return err
 		}
 		f.classes[name] = class
@@ -208,12 +214,13 @@ func (f *facts) bring(asking *allocator, node *corev1.Node, classes map[string]*
 	return nil
 }
 
-func (f *facts) replaceSlices(slices []*resourcev1.ResourceSlice) error {
-	names := make(map[string]*resourcev1.ResourceSlice, len(slices))
-	for _, slice := range slices {
+// replaceSlices has the cluster have these slices. Where one is refused, it has what f says.
+func (f *facts) replaceSlices(all []*resourcev1.ResourceSlice) error {
+	names := make(map[string]*resourcev1.ResourceSlice, len(all))
+	for _, slice := range all {
 		name := slice.Name
-		// A list can hold two slices of one name, a cluster cannot: the second gets a name that sorts directly behind the first.
-		for names[name] != nil {
+		// A list can hold two slices of one name or of none, a cluster cannot: the second gets a name that sorts directly behind the first.
+		for name == "" || names[name] != nil {
 			name += "!"
 		}
 		names[name] = slice
@@ -229,23 +236,32 @@ func (f *facts) replaceSlices(slices []*resourcev1.ResourceSlice) error {
 		delete(f.slices, name)
 	}
 	var changed []runtime.Object
+	var changedNames []string
 	for name, slice := range names {
 		if same(f.slices[name], slice) {
 			f.slices[name] = slice
 			continue
 		}
+		own := *slice
+		own.TypeMeta, own.Name = metav1.TypeMeta{}, name
+		changed, changedNames = append(changed, &own), append(changedNames, name)
+	}
+	findings, err := f.cluster.Apply(changed...)
+	if err != nil {
+		return err
+	}
+	for index, name := range changedNames {
+		// Instead of one that is refused the cluster still has the one before.
+		if apportion.Refused(findings[index:index+1]) != nil {
+			continue
+		}
 		if known := f.slices[name]; known != nil {
 			f.count(known, -1)
 		}
-		f.count(slice, 1)
-		f.slices[name] = slice
-		if name != slice.Name {
-			own := *slice
-			own.Name, slice = name, &own
-		}
-		changed = append(changed, slice)
+		f.count(names[name], 1)
+		f.slices[name] = names[name]
 	}
-	return f.apply(changed...)
+	return apportion.Refused(findings)
 }
 
 // apply takes objects in; one that cannot be read is an error.
@@ -294,7 +310,9 @@ func (f *facts) pools(node string) []pool {
 func amounts(consumed ConsumedCapacity) map[resourcev1.QualifiedName]resource.Quantity {
 	all := make(map[resourcev1.QualifiedName]resource.Quantity, len(consumed))
 	for name, amount := range consumed {
-		all[name] = *amount
+		if amount != nil {
+			all[name] = *amount
+		}
 	}
 	return all
 }

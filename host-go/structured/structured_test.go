@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
@@ -30,14 +31,14 @@ var everything = Features{
 var allocators *Allocators
 
 func TestMain(m *testing.M) {
-	runtime, err := apportion.NewRuntime(context.Background(), apportion.Options{CacheDir: os.Getenv("APPORTION_CACHE")})
+	made, err := apportion.NewRuntime(context.Background(), apportion.Options{CacheDir: os.Getenv("APPORTION_CACHE")})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	allocators = New(runtime)
+	allocators = New(made)
 	code := m.Run()
-	_ = runtime.Close()
+	_ = made.Close()
 	os.Exit(code)
 }
 
@@ -236,6 +237,73 @@ func TestAClaimOfATemplateNeedsNoName(t *testing.T) {
 	}
 	if asking.Name != "" {
 		t.Fatal("the claim was changed")
+	}
+}
+
+func TestWhatCannotBeReadCostsNothingElse(t *testing.T) {
+	good := classes("gpu")
+	slices := []*resourcev1.ResourceSlice{slice("a", 1), slice("b", 2)}
+	facts, err := allocators.of(everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The cluster takes the slices in.
+	devices(t, of(t, AllocatedState{}, good, slices...), "b", claim("x", "gpu", 2))
+	before := facts.cluster
+	unreadable := slice("\xff", 1)
+	bad := classes("gpu")
+	opaque := &resourcev1.OpaqueDeviceConfiguration{Driver: driver, Parameters: runtime.RawExtension{Raw: []byte("text")}}
+	bad["gpu"].Spec.Config = []resourcev1.DeviceClassConfiguration{{DeviceConfiguration: resourcev1.DeviceConfiguration{Opaque: opaque}}}
+	for _, asked := range []struct {
+		allocator Allocator
+		node      string
+	}{
+		{of(t, AllocatedState{}, good, append(slices, unreadable)...), "a"},
+		{of(t, AllocatedState{}, bad, slices...), "a"},
+		{of(t, AllocatedState{}, good, slices...), ""},
+	} {
+		var said *apportion.UnreadableError
+		_, err := asked.allocator.Allocate(context.Background(), node(asked.node), []*resourcev1.ResourceClaim{claim("x", "gpu", 1)})
+		if !errors.As(err, &said) {
+			t.Error(err)
+		}
+		if found := devices(t, of(t, AllocatedState{}, good, slices...), "b", claim("x", "gpu", 2)); found != "[gpu-0 gpu-1]" {
+			t.Error(found)
+		}
+	}
+	if facts.cluster != before {
+		t.Error("the cluster was made anew")
+	}
+}
+
+func TestNamesAndTypesThatUpstreamDoesNotReadDoNotMatter(t *testing.T) {
+	older := metav1.TypeMeta{APIVersion: "resource.k8s.io/v1beta1", Kind: "Older"}
+	nameless, asking := slice("", 1), claim("x", "gpu", 4)
+	on := "a"
+	nameless.Spec.NodeName = &on
+	nameless.Spec.Pool.Name = "nameless"
+	other := slice("a", 2)
+	other.Name, other.Spec.Pool.Name = "", "other"
+	typed := slice("a", 1)
+	named := classes("another")["another"]
+	nameless.TypeMeta, typed.TypeMeta, named.TypeMeta, asking.TypeMeta = older, older, older, older
+	allocator := of(t, AllocatedState{}, lister{"gpu": named}, nameless, typed, other)
+	if found := devices(t, allocator, "a", asking); found != "[gpu-0 gpu-0 gpu-0 gpu-1]" {
+		t.Error(found)
+	}
+	if nameless.Name != "" || asking.TypeMeta != older {
+		t.Error("an object was changed")
+	}
+}
+
+func TestAListOfSlicesMayBeUsedAgain(t *testing.T) {
+	list := []*resourcev1.ResourceSlice{slice("a", 1)}
+	if found := devices(t, of(t, AllocatedState{}, classes("gpu"), list...), "a", claim("x", "gpu", 2)); found != "none" {
+		t.Error(found)
+	}
+	list[0] = slice("a", 2)
+	if found := devices(t, of(t, AllocatedState{}, classes("gpu"), list...), "a", claim("x", "gpu", 2)); found == "none" {
+		t.Error("the slices of the allocator before")
 	}
 }
 
