@@ -171,6 +171,9 @@ func TestEveryCallSaysThatItsContextHasEndedOrItsClusterIsClosed(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if _, err := NewRuntime(ended, Options{CacheDir: cache}); !errors.Is(err, context.Canceled) {
+		t.Errorf("NewRuntime: %v", err)
+	}
 	if err := errors.Join(full.Close(), full.Close()); err != nil {
 		t.Error(err)
 	}
@@ -181,5 +184,91 @@ func TestEveryCallSaysThatItsContextHasEndedOrItsClusterIsClosed(t *testing.T) {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestAZeroValueIsClosed(t *testing.T) {
+	ctx := context.Background()
+	runtime, zero, prepared := &Runtime{}, &Cluster{}, &Prepared{}
+	_, newCluster := runtime.NewCluster(ctx, Settings{})
+	_, allocate := zero.Allocate(ctx, ask("gpu", 1))
+	_, fits := zero.Fits(ctx, ask("gpu", 1))
+	_, explain := zero.Explain(ctx, ExplainRequest{})
+	_, run := zero.Run(ctx)
+	_, apply := zero.Apply(class())
+	_, deletes := zero.Delete(Ref{Kind: "Node", Name: "a"})
+	_, fork := zero.Fork(ctx)
+	_, prepares := zero.Prepare(ctx, ask("gpu", 1))
+	for index, err := range []error{newCluster, allocate, fits, explain, run, apply, deletes, fork, prepares} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("call %d: %v", index, err)
+		}
+	}
+	if err := errors.Join(runtime.Close(), zero.Close(), prepared.Close()); err != nil || runtime.Rebuilds() != 0 {
+		t.Error(err)
+	}
+	if err := errors.Join(zero.Commit(), zero.Revert()); !errors.Is(err, ErrNoFork) {
+		t.Error(err)
+	}
+	full := cluster(t, Settings{})
+	if _, err := full.Allocate(ctx, Question{Prepared: prepared}); !errors.Is(err, ErrNotPrepared) {
+		t.Error(err)
+	}
+	for _, err := range []error{&LostError{}, &LostError{Objects: make([]LostObject, 1)}, &UnreadableError{}, &FailedError{}} {
+		if !strings.HasPrefix(err.Error(), "apportion: ") {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWhatIsClosedIsNamed(t *testing.T) {
+	ctx := context.Background()
+	made, err := NewRuntime(ctx, Options{CacheDir: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := clusterOf(t, made, Settings{})
+	prepared, _ := full.Prepare(ctx, ask("gpu", 1))
+	outer, _ := full.Fork(ctx)
+	inner, _ := outer.Fork(ctx)
+	last, _ := full.Fork(ctx)
+	if err := errors.Join(prepared.Close(), outer.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	said := func(text string, err error) {
+		t.Helper()
+		if !errors.Is(err, ErrClosed) || err.Error() != "apportion: "+text {
+			t.Errorf("%q instead of %q", err, text)
+		}
+	}
+	_, err = full.Allocate(ctx, Question{Prepared: prepared})
+	said("the prepared question is closed", err)
+	said("the cluster of which this is a fork is closed", inner.Commit())
+	said("the cluster is closed", outer.Commit())
+	if err := full.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = last.Allocate(ctx, ask("gpu", 1))
+	said("the cluster of which this is a fork is closed", err)
+	_, err = full.Allocate(ctx, ask("gpu", 1))
+	said("the cluster is closed", err)
+	if err := made.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = full.Allocate(ctx, ask("gpu", 1))
+	said("the runtime is closed", err)
+}
+
+func TestAnErrorSaysWhichOptionOrObjectItIsAbout(t *testing.T) {
+	_, err := NewRuntime(context.Background(), Options{CacheDir: cache, MaxMemory: 1 << 20})
+	if err == nil || !strings.Contains(err.Error(), "with 1048576 as Options.MaxMemory: ") {
+		t.Error(err)
+	}
+	full := cluster(t, Settings{})
+	supposing := Supposition{With: append(Objects(node("c", 1)), nil)}
+	_, err = full.Fit(context.Background(), FitRequest{Device: &DeviceAsk{Class: "gpu"}, Supposing: supposing})
+	var unreadable *UnreadableError
+	if !errors.As(err, &unreadable) || err.Error() != "apportion: objects[2]: an object is nil (read/wrong-type)" {
+		t.Error(err)
 	}
 }

@@ -48,8 +48,8 @@ func (r *Runtime) NewCluster(ctx context.Context, settings Settings) (*Cluster, 
 	}
 	r.using.RLock()
 	defer r.using.RUnlock()
-	if r.closed {
-		return nil, ErrClosed
+	if r.closed || r.wazero == nil {
+		return nil, errRuntimeClosed
 	}
 	home := &home{runtime: r, settings: text, last: 1}
 	first, err := home.begin(ctx, home.last)
@@ -154,7 +154,7 @@ func (c *Cluster) Commit() error {
 		return err
 	}
 	if _, err := c.parent.now(); err != nil {
-		return err
+		return errParentClosed
 	}
 	if c.parent.changes != c.since {
 		return ErrChanged
@@ -196,6 +196,9 @@ func (c *Cluster) Revert() error {
 
 // Close frees the cluster. Forks of a cluster that [Runtime.NewCluster] made end with it; those of a fork live on, but cannot be committed.
 func (c *Cluster) Close() error {
+	if c.home == nil {
+		return nil
+	}
 	defer c.home.change()()
 	if c.parent != nil {
 		err := c.change(engine.Close, nil, nil, func([]byte) error { return nil })

@@ -25,6 +25,9 @@ type home struct {
 
 // change locks what a change needs, and says how that ends. The runtime's lock comes first: one who waits for changing may hold it.
 func (h *home) change() func() {
+	if h == nil {
+		return func() {}
+	}
 	h.runtime.using.RLock()
 	h.changing.Lock()
 	return func() {
@@ -52,7 +55,11 @@ func (c *Cluster) now() (*crew, error) {
 	c.home.mutex.Lock()
 	defer c.home.mutex.Unlock()
 	switch {
-	case c.closed || c.home.closed || c.home.runtime.closed:
+	case c.home.runtime.closed:
+		return nil, errRuntimeClosed
+	case c.parent != nil && c.home.closed && !c.closed:
+		return nil, errParentClosed
+	case c.closed || c.home.closed:
 		return nil, ErrClosed
 	case c.crew != c.home.crew && c.parent != nil:
 		return nil, ErrForkLost
@@ -63,6 +70,9 @@ func (c *Cluster) now() (*crew, error) {
 // with works with an instance that has made all changes, and with the cluster's handle in it. An error of work other than ErrTooLarge means that
 // the module has trapped: the cluster is filled again. Who changes holds the locks.
 func (c *Cluster) with(ctx context.Context, changes bool, work func(*crew, *member, uint32) error) error {
+	if c.home == nil {
+		return ErrClosed
+	}
 	if !changes {
 		c.home.runtime.using.RLock()
 		defer c.home.runtime.using.RUnlock()

@@ -3,6 +3,7 @@ package apportion
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"apportion.dev/apportion/internal/engine"
@@ -32,6 +33,10 @@ func inquire[A any](ctx context.Context, c *Cluster, inquiry any) (answer A, err
 		return answer, err
 	}
 	argument, err := json.Marshal(inquiry)
+	var unreadable *UnreadableError
+	if errors.As(err, &unreadable) {
+		return answer, unreadable
+	}
 	if err != nil {
 		return answer, fmt.Errorf("apportion: %w", err)
 	}
@@ -58,6 +63,7 @@ func (o Objects) MarshalJSON() ([]byte, error) {
 	for index, object := range o {
 		_, text, finding := encode(object)
 		if finding != nil {
+			finding.Path = fmt.Sprintf("objects[%d]", index)
 			return nil, &UnreadableError{Findings: []Finding{*finding}}
 		}
 		texts[index] = text

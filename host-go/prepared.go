@@ -53,6 +53,9 @@ func (c *Cluster) Prepare(ctx context.Context, question Question) (*Prepared, er
 // Close forgets the question. Asked again it has the error ErrClosed.
 func (p *Prepared) Close() error {
 	c := p.cluster
+	if c == nil {
+		return nil
+	}
 	defer c.home.change()()
 	c.home.mutex.Lock()
 	wasClosed := p.closed
@@ -92,7 +95,7 @@ func (p *Prepared) in(c *Cluster, crew *crew) (uint32, error) {
 	}
 	switch {
 	case p.closed:
-		return 0, ErrClosed
+		return 0, errPreparedClosed
 	case p.crew == crew:
 		return p.number, nil
 	case crew.hasEnded():

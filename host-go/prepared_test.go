@@ -96,7 +96,7 @@ func TestAPreparedQuestionIsKnownInForksThatAreMadeLater(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if answer := again(full, three); answer != ErrClosed.Error() {
+	if answer := again(full, three); answer != errPreparedClosed.Error() {
 		t.Error(answer)
 	}
 }

@@ -15,24 +15,39 @@ import (
 
 var (
 	// ErrGaveUp says that a question took more steps than [Settings.MaxSteps].
-	ErrGaveUp = errors.New("apportion: the search took more steps than the limit")
-	// ErrClosed says that the cluster was closed or committed, or the one that it is a fork of, or the runtime.
+	ErrGaveUp = errors.New("apportion: the search took more steps than the limit: raise Settings.MaxSteps, or ask for less")
+	// ErrClosed says that the cluster was closed or committed, or the one that it is a fork of, or the runtime, or a prepared question. The text of
+	// the error says which. A zero [Runtime], [Cluster] or [Prepared] is closed.
 	ErrClosed = errors.New("apportion: the cluster is closed")
 	// ErrTooLarge says that the module's memory has no room for the argument. Nothing has changed.
 	ErrTooLarge = engine.ErrTooLarge
 	// ErrNoCompiler says that wazero has no compiler for the platform; [Options.Interpret] has it interpret the module.
 	ErrNoCompiler = errors.New("apportion: wazero has no compiler for this platform; interpreted, the module is some 200 times slower: set Options.Interpret to have that")
 	// ErrForkLost says that the module trapped and that a fork was lost with it. Its cluster was filled again.
-	ErrForkLost = errors.New("apportion: the fork was lost when the module trapped")
+	ErrForkLost = errors.New("apportion: the fork was lost when the module trapped: fork the cluster again")
 	// ErrTrapped says that the module trapped in this call. The cluster was filled again from its copies and can be asked on.
 	ErrTrapped = errors.New("apportion: the module trapped")
 	// ErrNotPrepared says that a question was prepared in another cluster, or after the fork was made.
-	ErrNotPrepared = errors.New("apportion: the question was prepared in another cluster, or after the fork was made")
+	ErrNotPrepared = errors.New("apportion: the question was prepared in another cluster, or after the fork was made: prepare it in this one")
 	// ErrNoFork says that only a fork can be committed.
 	ErrNoFork = errors.New("apportion: the cluster is no fork")
 	// ErrChanged says that the cluster of a fork has changed since the fork was made, so that a commit would lose the change.
-	ErrChanged = errors.New("apportion: the cluster has changed since it was forked")
+	ErrChanged = errors.New("apportion: the cluster has changed since it was forked: fork it again")
 )
+
+// closedError is [ErrClosed] where something else than the cluster that was asked is closed.
+type closedError string
+
+const (
+	errRuntimeClosed  closedError = "apportion: the runtime is closed"
+	errParentClosed   closedError = "apportion: the cluster of which this is a fork is closed"
+	errPreparedClosed closedError = "apportion: the prepared question is closed"
+)
+
+func (e closedError) Error() string { return string(e) }
+
+// Is says that it is ErrClosed.
+func (e closedError) Is(target error) bool { return target == ErrClosed }
 
 // Settings of a cluster; all may be left out.
 type Settings struct {

@@ -26,6 +26,9 @@ type LostObject struct {
 }
 
 func (e *LostError) Error() string {
+	if len(e.Objects) == 0 || len(e.Objects[0].Findings) == 0 {
+		return fmt.Sprintf("apportion: %d objects were left out when the cluster was filled again", len(e.Objects))
+	}
 	first := e.Objects[0]
 	return fmt.Sprintf("apportion: %d objects were left out when the cluster was filled again, first %s: %s",
 		len(e.Objects), first.Ref, first.Findings[0].Message)
@@ -99,5 +102,5 @@ func (c *Cluster) giveUp(why error) error {
 	c.home.mutex.Lock()
 	defer c.home.mutex.Unlock()
 	c.home.closed = true
-	return fmt.Errorf("the cluster cannot be filled again and is closed: %w", why)
+	return fmt.Errorf("apportion: the cluster cannot be filled again and is closed: %w", why)
 }

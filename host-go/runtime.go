@@ -47,8 +47,11 @@ type Runtime struct {
 }
 
 // NewRuntime compiles the module, which takes seconds; with [Options.CacheDir] a tenth of one from the second time on. One runtime is enough for a
-// program. The error is [ErrNoCompiler] on platforms without a compiler.
+// program. The error is [ErrNoCompiler] on platforms without a compiler, and the context's where that has ended before it begins.
 func NewRuntime(ctx context.Context, options Options) (*Runtime, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	config, err := configuration(goruntime.GOOS, goruntime.GOARCH, options.Interpret)
 	if err != nil {
 		return nil, err
@@ -67,7 +70,11 @@ func NewRuntime(ctx context.Context, options Options) (*Runtime, error) {
 	compiled, err := runtime.wazero.CompileModule(ctx, engine.Module)
 	if err != nil {
 		_ = runtime.Close()
-		return nil, fmt.Errorf("apportion: the module cannot be compiled: %w", err)
+		limit := ""
+		if options.MaxMemory > 0 {
+			limit = fmt.Sprintf(" with %d as Options.MaxMemory", options.MaxMemory)
+		}
+		return nil, fmt.Errorf("apportion: the module cannot be compiled%s: %w", limit, err)
 	}
 	runtime.compiled = compiled
 	return runtime, nil
@@ -103,7 +110,7 @@ func (r *Runtime) Rebuilds() uint64 { return r.rebuilds.Load() }
 func (r *Runtime) Close() error {
 	r.using.Lock()
 	defer r.using.Unlock()
-	if r.closed {
+	if r.closed || r.wazero == nil {
 		return nil
 	}
 	r.closed = true

@@ -25,7 +25,7 @@ const abi = 1
 const pageSize = 65536
 
 // ErrTooLarge says that the module's memory has no room for the argument. Nothing has changed.
-var ErrTooLarge = errors.New("apportion: the argument is too large for the module's memory")
+var ErrTooLarge = errors.New("apportion: the argument is too large for the module's memory: give less in one call, or raise Options.MaxMemory")
 
 // Operation is a number of wit/module/src/operations.rs.
 type Operation uint64
