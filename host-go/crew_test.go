@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"apportion.dev/apportion/internal/engine"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -181,6 +182,56 @@ func TestATrapInOneOfSeveralInstancesIsOneRebuild(t *testing.T) {
 	}
 	group.Wait()
 	if runtime.Rebuilds() != 1 {
+		t.Errorf("%d rebuilds", runtime.Rebuilds())
+	}
+}
+
+func TestAnInstanceThatCannotFollowIsDropped(t *testing.T) {
+	runtime := crowd(t, Options{MaxMemory: memory})
+	full := grown(t, runtime)
+	much := tooMuch()
+	much = much[:len(much)/2]
+	var argument []byte
+	for _, object := range much {
+		_, text, _ := encode(object)
+		argument = append(append(argument, separator), text...)
+	}
+	var filled, group sync.WaitGroup
+	filled.Add(2)
+	isChanged := make(chan struct{})
+	for range 2 {
+		group.Go(func() {
+			err := full.with(context.Background(), false, func(_ *crew, one *member, _ uint32) error {
+				// It has no room for the change that another instance makes meanwhile.
+				defer func() { <-isChanged }()
+				defer filled.Done()
+				other := change{op: engine.NewCluster, argument: []byte("{}"), made: 1 << 20}
+				if _, err := one.repeat(other); err != nil {
+					return err
+				}
+				_, err := one.Ask(engine.Apply, one.handles[other.made], argument)
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	filled.Wait()
+	if _, err := full.Apply(append(much, node("c", 3)...)...); err != nil {
+		t.Fatal(err)
+	}
+	close(isChanged)
+	group.Wait()
+	for range 8 {
+		group.Go(func() {
+			if answer, err := full.Allocate(context.Background(), ask("gpu", 3)); err != nil || answer.Node != "c" {
+				t.Error(answer, err)
+			}
+		})
+	}
+	group.Wait()
+	if runtime.Rebuilds() != 0 {
 		t.Errorf("%d rebuilds", runtime.Rebuilds())
 	}
 }

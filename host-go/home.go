@@ -117,7 +117,8 @@ func (c *Cluster) with(ctx context.Context, changes bool, work func(*crew, *memb
 	}
 }
 
-// ready has a member make the changes that it has not made, and says which cluster this is then. False when they are not known any more.
+// ready has a member make the changes that it has not made, and says which cluster this is then. False when it cannot: the changes are not known
+// any more, or fail. The member that made the last change has none to make.
 func (c *Cluster) ready(crew *crew, one *member) (uint32, bool, error) {
 	for {
 		c.home.mutex.Lock()
@@ -134,7 +135,8 @@ func (c *Cluster) ready(crew *crew, one *member) (uint32, bool, error) {
 		}
 		for _, change := range behind {
 			if _, err := one.repeat(change); err != nil {
-				return 0, true, err
+				// Its memory has less room than that of the one that made the change.
+				return 0, false, nil
 			}
 		}
 		c.home.mutex.Lock()
