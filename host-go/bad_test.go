@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -269,6 +271,31 @@ func TestAnErrorSaysWhichOptionOrObjectItIsAbout(t *testing.T) {
 	_, err = full.Fit(context.Background(), FitRequest{Device: &DeviceAsk{Class: "gpu"}, Supposing: supposing})
 	var unreadable *UnreadableError
 	if !errors.As(err, &unreadable) || err.Error() != "apportion: objects[2]: an object is nil (read/wrong-type)" {
+		t.Error(err)
+	}
+}
+
+func TestACacheThatIsDamagedIsRemoved(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(cache)); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := filepath.Glob(filepath.Join(folder, "apportion", "*", "*"))
+	if err != nil || len(compiled) != 1 {
+		t.Fatal(compiled, err)
+	}
+	if err := os.Truncate(compiled[0], 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	made, err := NewRuntime(context.Background(), Options{CacheDir: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clusterOf(t, made, Settings{})
+	if err := made.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(compiled[0]); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

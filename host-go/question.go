@@ -126,7 +126,7 @@ func (f Finding) String() string {
 
 // Question is "allocate these claims together, on one of these nodes".
 type Question struct {
-	// Claims of one Pod, unallocated, in its order. They need not be in the cluster.
+	// Claims of one Pod, unallocated, in its order. They need not be in the cluster. Devices that a claim of the same name has there are in use.
 	Claims []*resourcev1.ResourceClaim
 	// Prepared stands for a question that [Cluster.Prepare] has read, instead of Claims. Its nodes and what is in use hold where Nodes and InUse are
 	// empty.

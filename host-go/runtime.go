@@ -5,6 +5,8 @@ package apportion
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	goruntime "runtime"
 	"sync"
 	"sync/atomic"
@@ -15,7 +17,8 @@ import (
 
 // Options of a [Runtime]. The zero value is usable.
 type Options struct {
-	// CacheDir is where the compiled module is kept between runs of the program; empty for nowhere. With it a start takes a fraction.
+	// CacheDir is where the compiled module is kept between runs of the program, in a folder `apportion`; empty for nowhere. With it a start takes a
+	// fraction. Files that are damaged are removed, and made anew at the next start. Several programs may use it.
 	CacheDir string
 	// MaxMemory is how many bytes the module may use for one cluster with its forks, rounded down to pages of 64 KiB; 4 GiB when zero. Beyond
 	// it the module traps. Each of several instances may use as much.
@@ -59,25 +62,44 @@ func NewRuntime(ctx context.Context, options Options) (*Runtime, error) {
 	if options.MaxMemory > 0 {
 		config = config.WithMemoryLimitPages(uint32(min(options.MaxMemory/pageSize, mostPages)))
 	}
-	var cache wazero.CompilationCache
-	if options.CacheDir != "" {
-		if cache, err = wazero.NewCompilationCacheWithDir(options.CacheDir); err != nil {
-			return nil, fmt.Errorf("apportion: the cache directory cannot be used: %w", err)
-		}
-		config = config.WithCompilationCache(cache)
+	runtime := &Runtime{instances: options.Instances}
+	if options.CacheDir == "" {
+		err = runtime.compile(ctx, config)
+	} else {
+		err = runtime.compileWithCache(ctx, config, filepath.Join(options.CacheDir, "apportion"))
 	}
-	runtime := &Runtime{wazero: wazero.NewRuntimeWithConfig(ctx, config), cache: cache, instances: options.Instances}
-	compiled, err := runtime.wazero.CompileModule(ctx, engine.Module)
 	if err != nil {
-		_ = runtime.Close()
 		limit := ""
 		if options.MaxMemory > 0 {
 			limit = fmt.Sprintf(" with %d as Options.MaxMemory", options.MaxMemory)
 		}
 		return nil, fmt.Errorf("apportion: the module cannot be compiled%s: %w", limit, err)
 	}
-	runtime.compiled = compiled
 	return runtime, nil
+}
+
+// compileWithCache compiles with a folder that is this package's alone, and without it where its files cannot be used: they are removed then.
+func (r *Runtime) compileWithCache(ctx context.Context, config wazero.RuntimeConfig, folder string) (err error) {
+	if r.cache, err = wazero.NewCompilationCacheWithDir(folder); err != nil {
+		return fmt.Errorf("the cache directory cannot be used: %w", err)
+	}
+	if err = r.compile(ctx, config.WithCompilationCache(r.cache)); err == nil {
+		return nil
+	}
+	_ = r.cache.Close(ctx)
+	r.cache = nil
+	if err = r.compile(ctx, config); err == nil {
+		_ = os.RemoveAll(folder)
+	}
+	return err
+}
+
+func (r *Runtime) compile(ctx context.Context, config wazero.RuntimeConfig) (err error) {
+	r.wazero = wazero.NewRuntimeWithConfig(ctx, config)
+	if r.compiled, err = r.wazero.CompileModule(ctx, engine.Module); err != nil {
+		_ = r.wazero.Close(ctx)
+	}
+	return err
 }
 
 // configuration of wazero for a platform.
