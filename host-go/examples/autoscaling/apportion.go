@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 
 	"apportion.dev/apportion"
 	corev1 "k8s.io/api/core/v1"
@@ -10,14 +11,19 @@ import (
 )
 
 // ours asks a cluster of Apportion.
-type ours struct{ cluster *apportion.Cluster }
+type ours struct {
+	cluster *apportion.Cluster
+	isFork  bool
+	// prepared questions by the shape of their claim: claims of one shape get the same answer, and are read once.
+	prepared map[string]*apportion.Prepared
+}
 
 func newOurs(ctx context.Context, runtime *apportion.Runtime, classes []*resourcev1.DeviceClass) (Engine, error) {
 	cluster, err := runtime.NewCluster(ctx, apportion.Settings{Version: "1.37"})
 	if err != nil {
 		return nil, err
 	}
-	made := &ours{cluster}
+	made := &ours{cluster: cluster, prepared: map[string]*apportion.Prepared{}}
 	for _, class := range classes {
 		if err := made.apply(class); err != nil {
 			return nil, err
@@ -50,7 +56,12 @@ func (o *ours) RemoveNode(name string) error {
 func (o *ours) Take(claim *resourcev1.ResourceClaim) error { return o.apply(claim) }
 
 func (o *ours) Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) (string, error) {
-	answer, err := o.cluster.Allocate(ctx, apportion.Question{Claims: []*resourcev1.ResourceClaim{claim}, Nodes: nodes})
+	question, err := o.question(ctx, claim)
+	if err != nil {
+		return "", err
+	}
+	question.Nodes = nodes
+	answer, err := o.cluster.Allocate(ctx, question)
 	if err != nil || answer.Node == "" {
 		return "", err
 	}
@@ -59,9 +70,25 @@ func (o *ours) Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes
 	return answer.Node, o.apply(&taken)
 }
 
+// question about a claim. A fork knows those that were prepared before it was made.
+func (o *ours) question(ctx context.Context, claim *resourcev1.ResourceClaim) (apportion.Question, error) {
+	question, of := apportion.Question{Claims: []*resourcev1.ResourceClaim{claim}}, shape(claim)
+	if o.prepared[of] == nil {
+		if o.isFork {
+			return question, nil
+		}
+		prepared, err := o.cluster.Prepare(ctx, question)
+		if err != nil {
+			return question, err
+		}
+		o.prepared[of] = prepared
+	}
+	return apportion.Question{Prepared: o.prepared[of]}, nil
+}
+
 func (o *ours) Fork(ctx context.Context) (Engine, error) {
 	fork, err := o.cluster.Fork(ctx)
-	return &ours{fork}, err
+	return &ours{cluster: fork, isFork: true, prepared: maps.Clone(o.prepared)}, err
 }
 
 func (o *ours) Commit() error { return o.cluster.Commit() }
