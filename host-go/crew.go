@@ -16,8 +16,10 @@ import (
 type crew struct {
 	home *home
 	most int
-	// idle has a token for each of the resting.
+	// idle has a token for each of the resting, but the one that is in next: a change takes the next member that rests, before all questions.
 	idle    chan struct{}
+	next    chan struct{}
+	changes bool
 	resting []*member
 	all     []*member
 	waiting atomic.Int32
@@ -62,27 +64,42 @@ var errEnded = errors.New("apportion: the instances have ended")
 
 func newCrew(home *home, first *member) *crew {
 	most := max(1, home.runtime.instances)
-	made := &crew{home: home, most: most, idle: make(chan struct{}, most), ended: make(chan struct{})}
+	made := &crew{home: home, most: most, idle: make(chan struct{}, most), next: make(chan struct{}, 1), ended: make(chan struct{})}
 	made.all, made.resting = []*member{first}, []*member{first}
 	made.idle <- struct{}{}
 	return made
 }
 
-// member waits for one that rests. While others wait, too, it makes another.
-func (w *crew) member(ctx context.Context) (*member, error) {
+// member waits for one that rests. One change at a time waits.
+func (w *crew) member(ctx context.Context, changes bool) (*member, error) {
+	var next chan struct{}
+	if changes {
+		next = w.next
+		w.home.mutex.Lock()
+		w.changes = true
+		w.home.mutex.Unlock()
+	}
 	w.waiting.Add(1)
+	defer w.waiting.Add(-1)
 	select {
 	case <-w.idle:
-		w.waiting.Add(-1)
+	case <-next:
 	case <-w.ended:
-		w.waiting.Add(-1)
 		return nil, errEnded
 	case <-ctx.Done():
-		w.waiting.Add(-1)
 		return nil, ctx.Err()
 	}
 	w.home.mutex.Lock()
 	defer w.home.mutex.Unlock()
+	if changes {
+		w.changes = false
+		select {
+		case <-w.next:
+			// One came to rest after another was taken.
+			w.idle <- struct{}{}
+		default:
+		}
+	}
 	if w.hasEnded() {
 		return nil, errEnded
 	}
@@ -110,6 +127,11 @@ func (w *crew) rest(one *member) {
 		return
 	}
 	w.resting = append(w.resting, one)
+	if w.changes {
+		w.changes = false
+		w.next <- struct{}{}
+		return
+	}
 	w.idle <- struct{}{}
 }
 

@@ -259,6 +259,56 @@ func TestAQuestionThatWaitsEndsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestAChangeDoesNotWaitForTheQuestionsThatWait(t *testing.T) {
+	ctx := context.Background()
+	full := cluster(t, Settings{})
+	var order []string
+	var mutex sync.Mutex
+	var group sync.WaitGroup
+	note := func(what string) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		order = append(order, what)
+	}
+	waitsFor := func(count int32) {
+		for full.home.crew.waiting.Load() < count {
+			goruntime.Gosched()
+		}
+	}
+	const questions = 8
+	err := full.with(ctx, false, func(*crew, *member, uint32) error {
+		for range questions {
+			group.Go(func() {
+				if err := full.with(ctx, false, func(*crew, *member, uint32) error {
+					note("question")
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		waitsFor(questions)
+		group.Go(func() {
+			defer full.home.change()()
+			if err := full.with(ctx, true, func(*crew, *member, uint32) error {
+				note("change")
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		waitsFor(questions + 1)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	group.Wait()
+	if len(order) != questions+1 || order[0] != "change" {
+		t.Error(order)
+	}
+}
+
 func TestACloseOfTheRuntimeIsSaid(t *testing.T) {
 	made, err := NewRuntime(context.Background(), Options{CacheDir: cache})
 	if err != nil {

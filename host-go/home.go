@@ -82,7 +82,7 @@ func (c *Cluster) with(ctx context.Context, changes bool, work func(*crew, *memb
 		if err != nil {
 			return err
 		}
-		one, err := crew.member(ctx)
+		one, err := crew.member(ctx, changes)
 		if errors.Is(err, errEnded) {
 			c.renew(crew, changes)
 			continue
