@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"apportion.dev/apportion/internal/engine"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -121,8 +122,22 @@ type TaintSpec struct {
 type Bounds struct {
 	// So many surely fit.
 	AtLeast int64 `json:"atLeast"`
-	// More surely do not.
+	// More surely do not; [math.MaxInt64] where no such number is known: more fit in one place than are counted, or the search for another one took
+	// more than [Settings.MaxSteps].
 	AtMost int64 `json:"atMost"`
+}
+
+// UnmarshalJSON reads bounds as the module writes them: the largest number of 64 bits for one that is not known.
+func (b *Bounds) UnmarshalJSON(text []byte) error {
+	var found struct {
+		AtLeast uint64 `json:"atLeast"`
+		AtMost  uint64 `json:"atMost"`
+	}
+	if err := json.Unmarshal(text, &found); err != nil {
+		return err
+	}
+	b.AtLeast, b.AtMost = int64(min(found.AtLeast, math.MaxInt64)), int64(min(found.AtMost, math.MaxInt64))
+	return nil
 }
 
 // Fit says how many more of a claim fit.
@@ -222,7 +237,7 @@ type ShapeNeeded struct {
 	Shape string `json:"shape"`
 	// Fewer are not enough, whatever the open attributes are. This is proven.
 	AtLeast int64 `json:"atLeast"`
-	// So many are enough, whatever the open attributes are; absent where no number up to the limit is known to be.
+	// So many are enough for all Pods but those of Left, whatever the open attributes are; absent where no number up to the limit is known to be.
 	AtMost *int64 `json:"atMost,omitempty"`
 	// So many are enough if open attributes get the values that suit best; absent where no number is, or nothing is open.
 	AtBest *int64 `json:"atBest,omitempty"`

@@ -3,7 +3,10 @@ package apportion
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
+
+	resourcev1 "k8s.io/api/resource/v1"
 )
 
 func TestFitCountsWhatFits(t *testing.T) {
@@ -23,6 +26,22 @@ func TestFitCountsWhatFits(t *testing.T) {
 		if err != nil || found.Total != (Bounds{expected.total, expected.total}) {
 			t.Errorf("%+v: %+v %v", expected, found, err)
 		}
+	}
+}
+
+func TestABoundThatIsNotKnownIsTheLargestNumber(t *testing.T) {
+	shared, isShared := node("s", 1), true
+	shared[1].(*resourcev1.ResourceSlice).Spec.Devices[0].AllowMultipleAllocations = &isShared
+	full := cluster(t, Settings{})
+	// More fit on it than are counted.
+	request := FitRequest{Device: &DeviceAsk{Class: "gpu"}, Supposing: Supposition{With: shared}}
+	found, err := full.Fit(context.Background(), request)
+	if err != nil || found.Total.AtLeast < 100 || found.Total.AtMost != math.MaxInt64 {
+		t.Errorf("%+v %v", found, err)
+	}
+	found, err = cluster(t, Settings{MaxSteps: 1}).Fit(context.Background(), FitRequest{Device: &DeviceAsk{Class: "gpu"}})
+	if err != nil || found.Total != (Bounds{3, math.MaxInt64}) {
+		t.Errorf("%+v %v", found, err)
 	}
 }
 
