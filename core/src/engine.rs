@@ -1,5 +1,6 @@
 //! The one door through which every host asks: events in, questions answered.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -187,15 +188,24 @@ impl Engine {
         allocate_each(self.facts.ask(question), question, &self.limits).map_err(unknown)
     }
 
-    /// Removes an object. False when there is none.
+    /// Removes an object; of a kind with namespaces, no namespace means `default`. False when there is none.
     pub fn delete(&mut self, object: &ObjectRef) -> bool {
-        let is_there = !self.facts.is_shared() || self.facts.cluster.get(object).is_some();
-        is_there && self.facts.change().delete(object)
+        let object = self.meant(object);
+        let is_there = !self.facts.is_shared() || self.facts.cluster.get(&object).is_some();
+        is_there && self.facts.change().delete(&object)
     }
 
-    /// An object as JSON in the `v1` form, as it is now.
+    /// An object as JSON in the `v1` form, as it is now; of a kind with namespaces, no namespace means `default`.
     pub fn get(&self, object: &ObjectRef) -> Option<Value> {
-        self.facts.cluster.get(object).map(|object| object.write())
+        self.facts.cluster.get(&self.meant(object)).map(|object| object.write())
+    }
+
+    /// The object that is meant where no namespace is named.
+    fn meant<'o>(&self, object: &'o ObjectRef) -> Cow<'o, ObjectRef> {
+        if !object.namespace.is_empty() || self.facts.cluster.get(object).is_some() {
+            return Cow::Borrowed(object);
+        }
+        Cow::Owned(ObjectRef { namespace: "default".to_owned(), ..object.clone() })
     }
 
     /// Answers a question that changes nothing; see [`crate::ask`] for its shape.

@@ -15,7 +15,7 @@ use super::{Explanation, Known, State, Suggestion, explain_one};
 use crate::allocate::Limits;
 use crate::api::claim::ResourceClaim;
 use crate::api::object::Object;
-use crate::api::pod::{Pod, PodSpec};
+use crate::api::pod::{Pod, PodResourceClaimStatus, PodSpec};
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::Preempted;
 use crate::control_plane::admission::admit_value;
@@ -260,6 +260,7 @@ fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool
     for object in &suggestion.deletes {
         cluster.delete(object);
     }
+    forget_made(&mut cluster, &suggestion.manifests.iter().map(reference_of).collect::<Vec<_>>());
     for manifest in &suggestion.manifests {
         match admit_value(manifest, given.profile()).0 {
             Some(object) => cluster.apply(object),
@@ -270,6 +271,26 @@ fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool
     let changes = &mut suggestion.changes.iter();
     let is_made = changes.all(|change| carry_out(&mut cluster, change, pool).unwrap_or(has_manifests));
     is_made.then_some(Ok(cluster))
+}
+
+/// Takes away claims without devices that were made here from templates: they are made again from the templates as these are then.
+fn forget_made(cluster: &mut Cluster, templates: &[ObjectRef]) {
+    let is_stale = |claim: &&Arc<ResourceClaim>| {
+        claim.status.allocation.is_none()
+            && !derive::is_foreign(&claim.metadata.uid)
+            && template_of(cluster, claim).is_some_and(|template| templates.contains(&template))
+    };
+    let stale: Vec<Arc<ResourceClaim>> = cluster.claims().values().filter(is_stale).cloned().collect();
+    for claim in stale {
+        cluster.delete(&reference_to(&claim));
+        let owner = claim.metadata.controller().filter(|owner| owner.kind == "Pod");
+        let key = owner.map(|owner| (claim.metadata.namespace.clone(), owner.name.clone()));
+        let Some(mut pod) = key.and_then(|key| cluster.pods().get(&key).cloned()) else { continue };
+        let is_other =
+            |status: &PodResourceClaimStatus| status.resource_claim_name.as_ref() != Some(&claim.metadata.name);
+        Arc::make_mut(&mut pod).status.resource_claim_statuses.retain(is_other);
+        cluster.apply(Object::Pod(pod));
+    }
 }
 
 /// Makes a change of which there is no manifest; whether it was made. `None` where the manifests make it.

@@ -408,7 +408,7 @@ fn offer(wanted: &Comparison, there: &BTreeMap<Held<'_>, u64>, noun: &str) -> St
         };
         let like = wanted.constants.first().map(constant).unwrap_or_default();
         let text = extreme.in_words();
-        let converted = in_unit_of(&text, &like).map(|text| format!(", {text}")).unwrap_or_default();
+        let converted = in_unit_of(&text, &like).map(|text| format!(" ({text})")).unwrap_or_default();
         return match wanted.field {
             Field::Capacity { .. } => format!("the {word} {noun} has {text}{converted}"),
             _ => format!("the {word} `{name}` there is {text}"),
