@@ -51,6 +51,12 @@ pub(super) fn fill<'c>(
     refusal.failure = failure(view);
     let plan = inspection.plan;
     let mut counters = Counters::new(view, Quirks::default());
+    // A slice whose devices choose their nodes may have some for other nodes.
+    let is_elsewhere = |device: &&NodeDevice<'_>| {
+        let chooses = device.slice.spec.per_device_node_selection == Some(true);
+        chooses && !is_for(verdicts.node(), device.slice, device.device)
+    };
+    let elsewhere = view.devices.iter().filter(is_elsewhere).count();
     for unit in &plan.units {
         let claim = plan.claims.get(unit.claim).map(|claim| claim.claim.metadata.name.clone());
         let mut funnel = RequestFunnel {
@@ -58,7 +64,7 @@ pub(super) fn fill<'c>(
             request: unit.full_name.to_string(),
             // Mode `All` needs at least one.
             needed: needs.get(unit.index).map_or(unit.count, |need| need.count.max(u64::from(need.all.is_some()))),
-            devices: u64::try_from(view.devices.len()).unwrap_or(u64::MAX),
+            devices: u64::try_from(view.devices.len().saturating_sub(elsewhere)).unwrap_or(u64::MAX),
             matching: 0,
             able: 0,
             tolerated: 0,

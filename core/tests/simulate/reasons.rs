@@ -399,3 +399,13 @@ fn devices_that_only_an_older_generation_has_are_named() {
     assert_eq!(code, Code::RunDevicesUnusable);
     assert!(message.contains("2 are in an incomplete pool: pool `a` says it has 2 slices, 1 of"), "{message}");
 }
+
+/// Devices that choose their nodes themselves are offered to no other node.
+#[test]
+fn a_device_of_another_node_is_not_offered() {
+    let chosen = "devices: [{ name: gpu-0, nodeName: a }, { name: gpu-1, nodeName: b }]";
+    let pool = slice("a", 0).replace("nodeName: a", "perDeviceNodeSelection: true").replace("devices: []", chosen);
+    let (code, message) = reason_of(&pool, "{ name: gpu, exactly: { deviceClassName: gpu.example.com, count: 2 } }");
+    assert_eq!(code, Code::RunTooFewDevices);
+    assert!(message.ends_with("needs 2 devices; each of 2 nodes offers 1"), "{message}");
+}
