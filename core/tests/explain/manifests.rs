@@ -2,6 +2,7 @@
 
 use apportion_core::engine::Engine;
 use apportion_core::explain::{Change, Explanation, Suggestion};
+use apportion_core::finding::ObjectRef;
 use apportion_core::wire;
 use serde_json::{Value, json};
 
@@ -144,4 +145,39 @@ fn what_keeps_the_members_of_a_group_is_written_for_all_of_them() {
     // A leader that asks for something else has the same in its way; else the gang would still not fit.
     let written = manifests_help(&[node, group, member("lead", "2"), member("b", "1"), member("c", "1")]);
     assert_eq!(written.len(), 3, "{written:?}");
+}
+
+#[test]
+fn a_template_can_still_be_changed_once_claims_were_made_from_it() {
+    let devices = json!([{ "name": "gpu-0" }, { "name": "gpu-1" }]);
+    let requests = json!([{ "name": "gpu", "exactly": { "deviceClassName": "gpu", "count": 3 } }]);
+    let mut engine = engine(&[
+        node(json!({}), json!({ "cpu": "4", "pods": "10" })),
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu" }, "spec": {} }),
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "n" },
+            "spec": { "driver": "gpu.example.com", "nodeName": "n", "devices": devices,
+                "pool": { "name": "n", "generation": 1, "resourceSliceCount": 1 } } }),
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
+            "metadata": { "name": "three", "namespace": "ml" }, "spec": { "spec": { "devices": { "requests": requests } } } }),
+        json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "ml" },
+            "spec": { "containers": [{ "name": "c", "image": "i" }],
+                "resourceClaims": [{ "name": "gpu", "resourceClaimTemplateName": "three" }] } }),
+    ]);
+    let texts = |engine: &Engine| -> Vec<String> {
+        pending(engine).pop().unwrap().suggestions.into_iter().map(|suggestion| suggestion.text).collect()
+    };
+    let before = texts(&engine);
+    assert!(before[0].starts_with("ask for 2 devices instead of 3"), "{before:?}");
+    engine.run();
+    assert_eq!(texts(&engine), before);
+}
+
+#[test]
+fn an_object_without_a_namespace_is_that_of_default() {
+    let claim = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c" } });
+    let mut engine = engine(&[claim]);
+    let claim = ObjectRef::new("ResourceClaim", "", "c");
+    assert_eq!(engine.get(&claim).unwrap()["metadata"]["namespace"], "default");
+    assert!(engine.delete(&claim));
+    assert!(!engine.delete(&claim));
 }

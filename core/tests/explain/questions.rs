@@ -2,7 +2,6 @@
 
 use apportion_core::ask::{Difference, Eviction, ExpressionAnswer, Fit, Place, Usage, UsageOf};
 use apportion_core::engine::Engine;
-use apportion_core::finding::ObjectRef;
 use apportion_core::wire;
 use serde_json::{Value, json};
 
@@ -579,59 +578,4 @@ fn an_anonymous_snapshot_gives_the_same_answers_under_other_names() {
         }
     }
     assert!(renamed > 40, "{renamed}");
-}
-
-#[test]
-fn a_template_can_still_be_changed_once_claims_were_made_from_it() {
-    let mut engine = engine(
-        "apiVersion: v1
-kind: Node
-metadata: { name: node-a }
----
-apiVersion: resource.k8s.io/v1
-kind: DeviceClass
-metadata: { name: gpu }
-spec: {}
----
-apiVersion: resource.k8s.io/v1
-kind: ResourceSlice
-metadata: { name: node-a }
-spec:
-  driver: gpu.example.com
-  nodeName: node-a
-  pool: { name: node-a, generation: 1, resourceSliceCount: 1 }
-  devices: [{ name: gpu-0 }, { name: gpu-1 }]
----
-apiVersion: resource.k8s.io/v1
-kind: ResourceClaimTemplate
-metadata: { name: three }
-spec: { spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu, count: 3 } }] } } }
----
-apiVersion: v1
-kind: Pod
-metadata: { name: p }
-spec:
-  containers: [{ name: c, image: x }]
-  resourceClaims: [{ name: gpu, resourceClaimTemplateName: three }]
-",
-    );
-    let texts = |engine: &Engine| -> Vec<String> {
-        let subject = json!({ "kind": "Pod", "namespace": "default", "name": "p" });
-        let found: Value = ask(engine, json!({ "kind": "explain", "subject": subject, "suggestions": true }));
-        let suggestions = found[0]["suggestions"].as_array().cloned().unwrap_or_default();
-        suggestions.iter().map(|one| one["text"].as_str().unwrap().to_owned()).collect()
-    };
-    let before = texts(&engine);
-    assert!(before[0].starts_with("ask for 2 devices instead of 3"), "{before:?}");
-    engine.run();
-    assert_eq!(texts(&engine), before);
-}
-
-#[test]
-fn an_object_without_a_namespace_is_that_of_default() {
-    let mut engine = engine("apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: { name: c }\nspec: {}\n");
-    let claim = ObjectRef::new("ResourceClaim", "", "c");
-    assert_eq!(engine.get(&claim).unwrap()["metadata"]["namespace"], "default");
-    assert!(engine.delete(&claim));
-    assert!(!engine.delete(&claim));
 }

@@ -294,7 +294,7 @@ fn an_object_of_a_mistaken_kind_is_named_and_does_not_count_as_missing() {
     assert_eq!(inspect(vec![other], &Profile::default(), None), []);
 }
 
-/// One list of missing kinds, whoever is asked, and one command that brings them all.
+/// One list of missing kinds from every question, and one command that brings them all.
 #[test]
 fn what_a_dump_lacks_is_the_same_for_every_question() {
     let mut waits = pod("p", "one");
