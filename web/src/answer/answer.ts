@@ -52,7 +52,7 @@ const BY_KIND: { [Kind in keyof Asks]: (session: Session, ask: Asks[Kind]) => An
   snapshot: (session) => session.played().snapshot(),
 };
 
-/** Changes are looked for in the cluster as it was given: after the run, a claim that was made from a template is no longer made anew. */
+/** Changes are tried in the cluster as it was given, in which everything is placed anew once they are made. */
 function why(session: Session, { subject, nodes }: Asks["why"]): Answers["why"] {
   const about = subject && { subject };
   return nodes === undefined ? session.submitted().explain({ suggestions: true, ...about }) : session.played().explain({ suggestions: false, ...about, nodes });
