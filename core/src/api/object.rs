@@ -208,7 +208,7 @@ pub fn read_object(mut value: Value) -> Reading {
     let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (kind, api_version) = (text("kind"), text("apiVersion"));
     let named = |name: &str| value.pointer(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let written = ObjectRef::new(&*kind, named("/metadata/namespace"), named("/metadata/name"));
+    let written = ObjectRef::new(&kind, named("/metadata/namespace"), named("/metadata/name"));
     if let Some(map) = value.as_object_mut() {
         map.remove("apiVersion");
         map.remove("kind");

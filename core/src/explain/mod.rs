@@ -120,7 +120,7 @@ enum Stage {
     /// It is looked at.
     Looking(Box<Simulation>, Look),
     /// Those that wait are explained.
-    Explaining(Settled, VecDeque<ObjectRef>, Known),
+    Explaining(Settled, VecDeque<ObjectRef>, Box<Known>),
 }
 
 impl Waiting {
@@ -156,7 +156,7 @@ impl Waiting {
                         self.cluster.take_over(simulation.into_cluster());
                         let (settled, cluster) = (look.end(), &self.cluster);
                         let left = waiting(cluster, &settled);
-                        Stage::Explaining(settled, left, Known::default())
+                        Stage::Explaining(settled, left, Box::default())
                     }
                 },
                 Stage::Explaining(settled, mut left, mut known) => {

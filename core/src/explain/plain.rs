@@ -48,12 +48,12 @@ pub(crate) fn plain(cluster: &mut Cluster, case: &Case, survey: &Survey, explana
     let parts = shown.filter_map(|position| {
         let text = of_request(cluster, case, survey, explanation, *position)?;
         let name = &explanation.requests.get(*position)?.request;
-        Some(format!("`{name}`: {}", text.strip_prefix(ASKS).unwrap_or(&text)))
+        Some(format!("`{name}` ({})", text.strip_prefix(ASKS).unwrap_or(&text)))
     });
     let mut parts: Vec<String> = parts.collect();
     let more = positions.len().saturating_sub(MOST_ALTERNATIVES);
     parts.extend((more > 0).then(|| format!("and {more} more")));
-    Some(format!("can have none of its {} alternatives; {}", positions.len(), parts.join("; ")))
+    Some(format!("can have none of its {} alternatives: {}", positions.len(), parts.join(", ")))
 }
 
 /// What one request asks for, and what is in its way.
