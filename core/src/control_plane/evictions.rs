@@ -1,14 +1,14 @@
 //! Pods that had to go because of taints of their devices, for people.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::cluster::Key;
 use crate::decision::clock;
 use crate::finding::{Code, Finding, ObjectRef};
 
-/// Evictions by Pod. A controller may give a new Pod the name of one that had to go.
+/// Evictions, in the order of the Pods. A controller may give a new Pod the name of one that had to go.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Evictions(BTreeMap<Key, Eviction>);
+pub(super) struct Evictions(Vec<(Key, Eviction)>);
 
 /// When and why a Pod had to go.
 #[derive(Clone, Debug)]
@@ -23,7 +23,11 @@ struct Eviction {
 impl Evictions {
     /// Notes that a Pod has to go, so many milliseconds after the start.
     pub(super) fn add(&mut self, pod: Key, after: u64, taints: BTreeSet<String>) {
-        let known = self.0.entry(pod).or_insert_with(|| Eviction { after, times: 0, taints: BTreeSet::new() });
+        let place = self.0.binary_search_by(|(known, _)| known.cmp(&pod)).unwrap_or_else(|place| {
+            self.0.insert(place, (pod, Eviction { after, times: 0, taints: BTreeSet::new() }));
+            place
+        });
+        let Some((_, known)) = self.0.get_mut(place) else { return };
         known.times = known.times.saturating_add(1);
         known.taints.extend(taints);
     }

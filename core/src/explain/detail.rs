@@ -1,6 +1,6 @@
 //! Every device of a node, with all its reasons.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::case::Case;
 use super::requests::{selector_ref, selectors};
@@ -41,7 +41,7 @@ pub(crate) fn details(cluster: &mut Cluster, case: &Case, request: &Request) -> 
 }
 
 /// By whether it is of the class and by position: a selector with the fields that it reads.
-type Expressions = BTreeMap<(bool, usize), (SelectorRef, Vec<Field>)>;
+type Expressions = Vec<((bool, usize), (SelectorRef, Vec<Field>))>;
 
 /// What a device has for the constraints that cover a unit.
 type Held = Vec<(usize, Option<String>)>;
@@ -66,7 +66,7 @@ fn expressions(cluster: &mut Cluster, case: &Case, units: &[UnitSeen]) -> Vec<Ex
     let mut memory = cluster.lend_memory();
     let mut all = Vec::new();
     for unit in units {
-        let mut of_unit = BTreeMap::new();
+        let mut of_unit = Vec::new();
         if let Some(claim) = case.question.claims.get(unit.claim) {
             let (class, own) = selectors(cluster, claim, unit);
             for (of_class, count) in [(true, class.len()), (false, own.len())] {
@@ -74,7 +74,7 @@ fn expressions(cluster: &mut Cluster, case: &Case, units: &[UnitSeen]) -> Vec<Ex
                     let selector = selector_ref(cluster, claim, unit, of_class, index);
                     let compiled = memory.selectors.program(cluster.profile(), &selector.expression);
                     let read = compiled.reads().map(fields).unwrap_or_default().into_iter().cloned().collect();
-                    of_unit.insert((of_class, index), (selector, read));
+                    of_unit.push(((of_class, index), (selector, read)));
                 }
             }
         }
@@ -135,7 +135,8 @@ impl Collector<'_> {
         let shortage = |name: String, needs: String, left: Option<String>| Some(Shortage { name, needs, left });
         match obstacle {
             Obstacle::SelectorFalse { of_class, index } | Obstacle::SelectorFails { of_class, index, .. } => {
-                let known = self.expressions.get(unit).and_then(|all| all.get(&(*of_class, *index)));
+                let is_it = |(at, _): &&((bool, usize), (SelectorRef, Vec<Field>))| *at == (*of_class, *index);
+                let known = self.expressions.get(unit).and_then(|all| all.iter().find(is_it)).map(|(_, known)| known);
                 if let Some((selector, fields)) = known {
                     let subject = Subject { driver: &device.slice.spec.driver, device: device.device };
                     let read =

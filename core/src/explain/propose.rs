@@ -3,7 +3,7 @@
 //! A ladder is a list of changes of one kind to one thing, from the smallest to the largest: the first rung that helps is the one
 //! to suggest.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::change::Change;
 use super::relax::{AllocatorTrials, asked, drop_constraint};
@@ -30,7 +30,8 @@ pub(crate) fn ladders(trials: &mut AllocatorTrials<'_>) -> Vec<Vec<Change>> {
             ladders.push(vec![Change::Tolerate { claim: name.clone(), request: unit.name.clone(), taint }]);
         }
         for (capacity, amount) in asked(claim, &unit.name) {
-            let lower = left.get(&(index, capacity.clone())).cloned().unwrap_or_default();
+            let lower = left.iter().find(|(at, _)| is_at(at, index, &capacity)).map(|(_, all)| all.clone());
+            let lower = lower.unwrap_or_default();
             let rung = |to: &Quantity| Change::LowerCapacity {
                 claim: name.clone(),
                 request: unit.name.clone(),
@@ -42,7 +43,7 @@ pub(crate) fn ladders(trials: &mut AllocatorTrials<'_>) -> Vec<Vec<Change>> {
             lower.arrange_by(|a, b| b.cmp(a));
             lower.dedup();
             ladders.push(lower.iter().map(rung).collect());
-            let there = others.get(&(index, capacity.clone()));
+            let there = others.iter().find(|(at, _)| is_at(at, index, &capacity)).map(|(_, all)| all);
             let other = |to: &String| Change::OtherCapacity {
                 claim: name.clone(),
                 request: unit.name.clone(),
@@ -89,9 +90,25 @@ fn look(trials: &mut AllocatorTrials<'_>, mut observe: impl FnMut(usize, &Device
     }
 }
 
+/// Something of each capacity that a unit asks for; they are few.
+type ByCapacity<T> = Vec<((usize, String), T)>;
+
+fn is_at((unit, name): &(usize, String), wanted: usize, capacity: &str) -> bool {
+    *unit == wanted && name == capacity
+}
+
+/// What there is of a capacity, which is made where there is nothing yet.
+fn entry<'a, T: Default>(all: &'a mut ByCapacity<T>, unit: usize, capacity: &str) -> Option<&'a mut T> {
+    let place = all.iter().position(|(at, _)| is_at(at, unit, capacity)).unwrap_or(all.len());
+    if place == all.len() {
+        all.push(((unit, capacity.to_owned()), T::default()));
+    }
+    all.get_mut(place).map(|(_, found)| found)
+}
+
 /// Amounts that devices could grant, by unit and capacity.
-fn leftovers(trials: &mut AllocatorTrials<'_>) -> BTreeMap<(usize, String), Vec<Quantity>> {
-    let mut all: BTreeMap<(usize, String), Vec<Quantity>> = BTreeMap::new();
+fn leftovers(trials: &mut AllocatorTrials<'_>) -> ByCapacity<Vec<Quantity>> {
+    let mut all: ByCapacity<Vec<Quantity>> = Vec::new();
     look(trials, |unit, device, obstacles| {
         for obstacle in obstacles {
             let (name, left) = match obstacle {
@@ -100,7 +117,7 @@ fn leftovers(trials: &mut AllocatorTrials<'_>) -> BTreeMap<(usize, String), Vec<
                 _ => continue,
             };
             let Some(capacity) = device.device.capacity.get(name) else { continue };
-            let list = all.entry((unit, name.clone())).or_default();
+            let Some(list) = entry(&mut all, unit, name) else { continue };
             for amount in grantable(capacity, left) {
                 if !list.contains(&amount) {
                     list.push(amount);
@@ -112,12 +129,12 @@ fn leftovers(trials: &mut AllocatorTrials<'_>) -> BTreeMap<(usize, String), Vec<
 }
 
 /// What else devices have that lack a capacity, by unit and capacity.
-fn other_capacities(trials: &mut AllocatorTrials<'_>) -> BTreeMap<(usize, String), BTreeSet<String>> {
-    let mut all: BTreeMap<(usize, String), BTreeSet<String>> = BTreeMap::new();
+fn other_capacities(trials: &mut AllocatorTrials<'_>) -> ByCapacity<BTreeSet<String>> {
+    let mut all: ByCapacity<BTreeSet<String>> = Vec::new();
     look(trials, |unit, device, obstacles| {
         for obstacle in obstacles {
             if let Obstacle::CapacityNever { name, has: None, .. } = obstacle {
-                let names = all.entry((unit, name.clone())).or_default();
+                let Some(names) = entry(&mut all, unit, name) else { continue };
                 names.extend(device.device.capacity.keys().filter(|key| *key != name).cloned());
             }
         }

@@ -149,16 +149,19 @@ impl Survey {
 
     /// Devices found for all requests, and devices needed; of alternatives the one that comes nearest counts.
     pub(crate) fn found(&self, node: &NodeTally) -> (u64, u64) {
-        let mut best: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
+        let mut best: Vec<((usize, usize), (u64, u64))> = Vec::new();
         for (unit, (needed, usable)) in self.units.iter().zip(&node.units) {
             let offer = ((*usable).min(*needed), *needed);
-            let entry = best.entry((unit.claim, unit.request)).or_insert(offer);
+            let at = (unit.claim, unit.request);
             let lacks = |(found, needed): (u64, u64)| needed.saturating_sub(found);
-            if lacks(offer) < lacks(*entry) {
-                *entry = offer;
+            match best.iter_mut().find(|(known, _)| *known == at) {
+                Some((_, known)) if lacks(offer) < lacks(*known) => *known = offer,
+                Some(_) => {}
+                None => best.push((at, offer)),
             }
         }
-        best.values().fold((0, 0), |sum, (found, needed)| (sum.0.saturating_add(*found), sum.1.saturating_add(*needed)))
+        best.iter()
+            .fold((0, 0), |sum, (_, (found, needed))| (sum.0.saturating_add(*found), sum.1.saturating_add(*needed)))
     }
 
     /// What stands in the way of all devices of a shape.

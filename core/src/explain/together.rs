@@ -1,10 +1,10 @@
 //! Why requests that each find enough devices do not find them together, for somebody who does not know how devices are allocated.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::case::Case;
 use super::statistics;
-use super::survey::{NodeTally, Survey};
+use super::survey::Survey;
 use super::words::{list, plural};
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect};
 use crate::api::claim::DeviceConstraint;
@@ -25,18 +25,27 @@ pub(crate) fn together(cluster: &mut Cluster, case: &Case, survey: &Survey) -> O
 
 /// That requests find their devices on different nodes.
 fn apart(case: &Case, survey: &Survey) -> Option<String> {
-    let mut serving: BTreeMap<RequestAt, BTreeSet<&String>> = BTreeMap::new();
-    for node in &survey.nodes {
-        for (unit, (needed, usable)) in survey.units.iter().zip(&node.units) {
-            let nodes = serving.entry((unit.claim, unit.request)).or_default();
-            if usable >= needed {
-                nodes.insert(&node.name);
-            }
+    let mut serving: Vec<(RequestAt, Vec<&String>)> = Vec::new();
+    for unit in &survey.units {
+        let at = (unit.claim, unit.request);
+        if serving.iter().all(|(known, _)| *known != at) {
+            serving.push((at, Vec::new()));
         }
     }
-    let is_all = |node: &NodeTally| serving.values().all(|nodes| nodes.contains(&node.name));
-    let has_nodes = serving.values().all(|nodes| !nodes.is_empty());
-    if !has_nodes || serving.len() < 2 || survey.nodes.iter().any(is_all) {
+    for node in &survey.nodes {
+        let mut serves_all = true;
+        for (at, nodes) in &mut serving {
+            let mut units = survey.units.iter().zip(&node.units).filter(|(unit, _)| (unit.claim, unit.request) == *at);
+            match units.any(|(_, (needed, usable))| usable >= needed) {
+                true => nodes.push(&node.name),
+                false => serves_all = false,
+            }
+        }
+        if serves_all {
+            return None;
+        }
+    }
+    if serving.len() < 2 || serving.iter().any(|(_, nodes)| nodes.is_empty()) {
         return None;
     }
     // A request that finds devices on all nodes is not what keeps the others apart.
@@ -59,11 +68,14 @@ fn request_name(case: &Case, survey: &Survey, at: RequestAt) -> String {
     }
 }
 
-/// What usable devices of one node have for constraints: by unit and constraint, how many have which value.
+/// Values, each with how many devices have it.
+type Numbers = Vec<(String, u64)>;
+
+/// What usable devices of one node have for constraints, by unit and constraint.
 struct Values<'s> {
     units: &'s [UnitSeen],
     needs: Vec<u64>,
-    held: BTreeMap<(usize, usize), BTreeMap<String, u64>>,
+    held: Vec<((usize, usize), Numbers)>,
     has_lists: bool,
 }
 
@@ -79,8 +91,15 @@ impl Observer for Values<'_> {
             let Some(value) = value.map(statistics::in_words) else { continue };
             // Lists match where they have one element in common.
             self.has_lists |= value.starts_with('[');
-            let count = self.held.entry((unit, *index)).or_default().entry(value).or_default();
-            *count = count.saturating_add(1);
+            let at = (unit, *index);
+            if self.held.iter().all(|(known, _)| *known != at) {
+                self.held.push((at, Vec::new()));
+            }
+            let Some((_, numbers)) = self.held.iter_mut().find(|(known, _)| *known == at) else { continue };
+            match numbers.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, number)) => *number = number.saturating_add(1),
+                None => numbers.push((value, 1)),
+            }
         }
     }
 }
@@ -88,7 +107,7 @@ impl Observer for Values<'_> {
 /// That on the nearest node no devices satisfy one constraint.
 fn constrained(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Option<String> {
     let node = survey.closest()?.name;
-    let mut values = Values { units: &survey.units, needs: Vec::new(), held: BTreeMap::new(), has_lists: false };
+    let mut values = Values { units: &survey.units, needs: Vec::new(), held: Vec::new(), has_lists: false };
     inspect(cluster, &case.question.on(vec![node.clone()]), &mut values);
     // Of alternatives it is not known which one is meant.
     if values.has_lists || survey.units.iter().any(|unit| unit.sub.is_some()) {
@@ -102,7 +121,8 @@ fn constrained(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Option<St
             });
             let covered: Vec<Covered<'_>> = units
                 .filter_map(|(unit, seen)| {
-                    let (needed, held) = (*values.needs.get(unit)?, values.held.get(&(unit, index))?);
+                    let (_, held) = values.held.iter().find(|(known, _)| *known == (unit, index))?;
+                    let needed = *values.needs.get(unit)?;
                     Some(Covered { name: request_name(case, survey, (seen.claim, seen.request)), needed, held })
                 })
                 .collect();
@@ -115,7 +135,7 @@ fn constrained(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Option<St
 struct Covered<'v> {
     name: String,
     needed: u64,
-    held: &'v BTreeMap<String, u64>,
+    held: &'v Numbers,
 }
 
 /// The sentence where no choice of devices of a node satisfies a constraint, whatever the others ask.
@@ -127,9 +147,10 @@ fn broken(constraint: &DeviceConstraint, covered: &[Covered<'_>], node: &str) ->
         _ => format!("the devices for {}", joined(&names)),
     };
     if let Some(attribute) = &constraint.match_attribute {
-        let suits =
-            |value: &&String| covered.iter().all(|one| one.held.get(*value).is_some_and(|has| *has >= one.needed));
-        if first.held.keys().any(|value| suits(&value)) {
+        let suits = |value: &&String| {
+            covered.iter().all(|one| one.held.iter().any(|(other, has)| other == *value && *has >= one.needed))
+        };
+        if first.held.iter().any(|(value, _)| suits(&value)) {
             return None;
         }
         let have = match others {
@@ -143,10 +164,10 @@ fn broken(constraint: &DeviceConstraint, covered: &[Covered<'_>], node: &str) ->
         return Some(format!("{who} must all have the same `{attribute}`; on node `{node}` {have}{}", kinds(covered)));
     }
     let attribute = constraint.distinct_attribute.as_ref()?;
-    let all: BTreeSet<&String> = covered.iter().flat_map(|one| one.held.keys()).gather();
+    let all: BTreeSet<&String> = covered.iter().flat_map(|one| one.held.iter().map(|(value, _)| value)).gather();
     let needed = covered.iter().fold(0u64, |sum, one| sum.saturating_add(one.needed));
     let short = u64::try_from(all.len()).is_ok_and(|values| values < needed);
-    let listed = all.iter().map(|value| ((*value).clone(), 1)).gather();
+    let listed: Numbers = all.iter().map(|value| ((*value).clone(), 1)).collect();
     let there = |number| if number == 1 { "all have".to_owned() } else { format!("there are only {number} values:") };
     short.then(|| {
         let there = there(all.len());
@@ -156,18 +177,18 @@ fn broken(constraint: &DeviceConstraint, covered: &[Covered<'_>], node: &str) ->
 
 /// What makes values differ that look the same.
 fn kinds(covered: &[Covered<'_>]) -> &'static str {
-    let all: BTreeSet<&String> = covered.iter().flat_map(|one| one.held.keys()).gather();
+    let all: BTreeSet<&String> = covered.iter().flat_map(|one| one.held.iter().map(|(value, _)| value)).gather();
     let is_twin = |value: &&&String| all.contains(&format!("\"{value}\""));
     if all.iter().any(|value| is_twin(&value)) { ", and a text is never the same as a number" } else { "" }
 }
 
 /// Values, the most frequent ones; with how many have each.
-fn in_words(held: &BTreeMap<String, u64>, with_numbers: bool) -> String {
-    let mut values: Vec<(&String, &u64)> = held.iter().collect();
-    values.arrange_by_key(|(_, number)| std::cmp::Reverse(**number));
+fn in_words(held: &Numbers, with_numbers: bool) -> String {
+    let mut values = held.clone();
+    values.arrange_by_key(|(value, number)| (std::cmp::Reverse(*number), value.clone()));
     let more = values.len().saturating_sub(MOST);
     let shown = values.into_iter().take(MOST).map(|(value, number)| match (with_numbers, number) {
-        (false, _) => value.clone(),
+        (false, _) => value,
         (true, 1) => format!("1 has {value}"),
         (true, number) => format!("{number} have {value}"),
     });
