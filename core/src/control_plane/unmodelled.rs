@@ -8,6 +8,7 @@ use super::priority;
 use crate::api::pod::{Pod, PodAffinity, TopologySpreadConstraint};
 use crate::api::scheduler_configuration::{KIND, NAME, SchedulerConfiguration};
 use crate::api::workload::WorkloadSpec;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::controllers::workloads::reference;
 use crate::derive::is_foreign;
@@ -18,12 +19,17 @@ use crate::scheduler::volumes;
 
 /// One thing that is not looked at, with what it is found in.
 #[derive(Default)]
-struct Notes(BTreeMap<(String, String), (u64, Option<ObjectRef>, String)>);
+struct Notes(Vec<((String, String), (u64, Option<ObjectRef>, String))>);
 
 impl Notes {
     /// Counts one more; the first one is the example.
     fn add(&mut self, path: &str, what: &str, object: impl FnOnce() -> ObjectRef, detail: impl FnOnce() -> String) {
-        let entry = self.0.entry((path.to_owned(), what.to_owned())).or_default();
+        let place = self.0.iter().position(|((known, other), _)| known == path && other == what);
+        let place = place.unwrap_or_else(|| {
+            self.0.push(((path.to_owned(), what.to_owned()), Default::default()));
+            self.0.len().saturating_sub(1)
+        });
+        let Some((_, entry)) = self.0.get_mut(place) else { return };
         entry.0 = entry.0.saturating_add(1);
         if entry.1.is_none() {
             entry.1 = Some(object());
@@ -53,6 +59,7 @@ pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Fin
     for configuration in cluster.scheduler_configurations().values() {
         about_configuration(configuration, &mut notes);
     }
+    notes.0.arrange_by(|(one, _), (other, _)| one.cmp(other));
     let mut findings: Vec<Finding> =
         notes.0.into_iter().map(|((path, what), note)| finding(&path, &what, note)).collect();
     findings.extend(not_expanded(cluster));

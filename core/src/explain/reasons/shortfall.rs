@@ -37,13 +37,18 @@ fn left(funnel: &RequestFunnel, stage: Stage) -> u64 {
 
 /// What nodes without enough devices lack, nodes that lack the same together.
 pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<Finding> {
-    let mut groups: BTreeMap<(Stage, String, String), Vec<&NodeRefusal>> = BTreeMap::new();
+    let mut groups: Vec<((Stage, String, String), Vec<&NodeRefusal>)> = Vec::new();
     for refusal in &nodes.devices {
-        groups.entry(bottleneck(&refusal.requests)).or_default().push(refusal);
+        let key = bottleneck(&refusal.requests);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, refusals)) => refusals.push(refusal),
+            None => groups.push((key, vec![refusal])),
+        }
     }
     // Nearest to fitting first, then what holds for most nodes.
-    let mut groups: Vec<_> = groups.into_iter().collect();
-    groups.arrange_by(|((left, ..), some), ((right, ..), others)| right.cmp(left).then(others.len().cmp(&some.len())));
+    groups.arrange_by(|(left, some), (right, others)| {
+        right.0.cmp(&left.0).then(others.len().cmp(&some.len())).then_with(|| left.cmp(right))
+    });
     let reason = |((stage, claim, request), refusals): ((Stage, String, String), Vec<&NodeRefusal>)| {
         let position = nodes.claims.iter().position(|known| *known == claim);
         let name = position.and_then(|position| own.get(position)).unwrap_or(&claim);
@@ -58,28 +63,18 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<F
 
 /// The request that fails first on a node, and at which test; alternatives of a request fail only together.
 fn bottleneck(funnels: &[RequestFunnel]) -> (Stage, String, String) {
-    let mut best: BTreeMap<(usize, String, String), Stage> = BTreeMap::new();
-    let mut order: Vec<(String, String)> = Vec::new();
+    let mut best: Vec<((&String, &str), Stage)> = Vec::new();
     for funnel in funnels {
-        let key = (funnel.claim.clone(), main(&funnel.request).to_owned());
-        let position = order.iter().position(|known| *known == key).unwrap_or_else(|| {
-            order.push(key.clone());
-            order.len().saturating_sub(1)
-        });
-        let stage = stage(funnel);
-        let entry = best.entry((position, key.0, key.1)).or_insert(stage);
-        *entry = (*entry).max(stage);
-    }
-    let first = best.iter().find(|(_, stage)| **stage != Stage::Together);
-    match first.or_else(|| best.iter().next()) {
-        Some(((_, claim, request), Stage::Together)) => {
-            let (claim, request) =
-                if order.len() > 1 { (claim.clone(), String::new()) } else { (claim.clone(), request.clone()) };
-            (Stage::Together, claim, request)
+        let (key, stage) = ((&funnel.claim, main(&funnel.request)), stage(funnel));
+        match best.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, known)) => *known = stage.max(*known),
+            None => best.push((key, stage)),
         }
-        Some(((_, claim, request), stage)) => (*stage, claim.clone(), request.clone()),
-        None => (Stage::Together, String::new(), String::new()),
     }
+    let first = best.iter().find(|(_, stage)| *stage != Stage::Together).or_else(|| best.first());
+    let Some(((claim, request), stage)) = first else { return (Stage::Together, String::new(), String::new()) };
+    let is_of_all = *stage == Stage::Together && best.len() > 1;
+    (*stage, (*claim).clone(), if is_of_all { String::new() } else { (*request).to_owned() })
 }
 
 fn main(request: &str) -> &str {
