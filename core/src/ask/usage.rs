@@ -176,7 +176,6 @@ pub fn usage(cluster: &mut Cluster, limits: &Limits) -> Usage {
     cluster.return_memory(memory);
     let mut usage = Usage { is_played, ..Usage::default() };
     let mut rows: BTreeMap<(UsageOf, &str), Devices> = BTreeMap::new();
-    let mut stranded: BTreeMap<ReasonKind, u64> = BTreeMap::new();
     for known in all.values() {
         known.count_in(&mut usage.devices);
         let classes = known.classes.iter().map(|class| (UsageOf::Class, class.as_str()));
@@ -186,14 +185,16 @@ pub fn usage(cluster: &mut Cluster, limits: &Limits) -> Usage {
             known.count_in(rows.entry(key).or_default());
         }
         if !known.is_used && !known.is_reachable {
-            let count = stranded.entry(known.reason.unwrap_or(ReasonKind::NotOfClass)).or_default();
-            *count = count.saturating_add(1);
+            let reason = known.reason.unwrap_or(ReasonKind::NotOfClass);
+            match usage.stranded.iter_mut().find(|by| by.reason == reason) {
+                Some(by) => by.devices = by.devices.saturating_add(1),
+                None => usage.stranded.push(StrandedBy { reason, devices: 1 }),
+            }
         }
     }
     usage.rows =
         rows.into_iter().map(|((of, name), devices)| UsageRow { of, name: name.to_owned(), devices }).collect();
-    usage.stranded = stranded.into_iter().map(|(reason, devices)| StrandedBy { reason, devices }).collect();
-    usage.stranded.arrange_by_key(|by| std::cmp::Reverse(by.devices));
+    usage.stranded.arrange_by_key(|by| (std::cmp::Reverse(by.devices), by.reason));
     let pools: BTreeSet<(&str, &str)> =
         cluster.newest_slices().map(|slice| (slice.spec.driver.as_str(), slice.spec.pool.name.as_str())).gather();
     for (driver, pool) in &pools {

@@ -1,7 +1,5 @@
 //! What a cluster has that matters to where Pods land and that nobody here looks at: named once each, with the count and an example.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::priority;
@@ -146,12 +144,16 @@ fn volumes(cluster: &Cluster, pod: &Pod) -> Option<String> {
 
 /// Workloads whose Pods are not made, by kind.
 fn not_expanded(cluster: &Cluster) -> Vec<Finding> {
-    let mut kinds: BTreeMap<(String, String), Vec<ObjectRef>> = BTreeMap::new();
+    let mut kinds: Vec<((String, String), Vec<ObjectRef>)> = Vec::new();
     for workload in cluster.workloads().values() {
         if let WorkloadSpec::Other(spec) = &workload.spec
             && let Some(reason) = spec.not_expanded(workload)
         {
-            kinds.entry((workload.kind.clone(), reason)).or_default().push(reference(workload));
+            let key = (workload.kind.clone(), reason);
+            match kinds.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, objects)) => objects.push(reference(workload)),
+                None => kinds.push((key, vec![reference(workload)])),
+            }
         }
     }
     let finding = |((kind, reason), objects): ((String, String), Vec<ObjectRef>)| {
@@ -162,6 +164,7 @@ fn not_expanded(cluster: &Cluster) -> Vec<Finding> {
         };
         Finding::new(Code::RunNotExpanded, "", message).about(example)
     };
+    kinds.arrange_by(|(one, _), (other, _)| one.cmp(other));
     kinds.into_iter().map(finding).collect()
 }
 

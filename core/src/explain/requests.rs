@@ -67,7 +67,7 @@ struct Count {
     /// Devices and, of these, devices without another reason.
     by_mark: BTreeMap<Mark, (u64, u64)>,
     /// Why pools cannot be used, an example each.
-    pools: BTreeMap<ReasonKind, String>,
+    pools: Vec<(ReasonKind, String)>,
 }
 
 impl Count {
@@ -117,7 +117,9 @@ impl Count {
                 None => {
                     let mark = Mark { kind, index: 0, of_class: false, name: String::new() };
                     add(self.by_mark.entry(mark).or_default(), (1, 1));
-                    self.pools.entry(kind).or_insert(why);
+                    if self.pools.iter().all(|(known, _)| *known != kind) {
+                        self.pools.push((kind, why));
+                    }
                 }
             }
         }
@@ -217,7 +219,7 @@ fn explanation(
     for (mark, (devices, alone)) in count.by_mark.iter().filter(|(mark, _)| !not_of_class(mark)) {
         let is_selector = matches!(mark.kind, ReasonKind::SelectorFalse | ReasonKind::SelectorFails);
         let selector = is_selector.then(|| selector_ref(cluster, claim, unit, mark.of_class, mark.index));
-        let example = count.pools.get(&mark.kind).map(String::as_str);
+        let example = count.pools.iter().find(|(kind, _)| *kind == mark.kind).map(|(_, why)| why.as_str());
         let text = words::counted(mark, *devices, selector.as_ref(), claim, example);
         reasons.push(ReasonCount { kind: mark.kind, devices: *devices, alone: *alone, text, selector });
     }

@@ -87,7 +87,8 @@ fn other_expressions(trials: &mut AllocatorTrials<'_>, unit: usize, expression: 
     trials.cluster.return_memory(memory);
     for (kind, place) in literals(expression) {
         let Some(before) = expression.get(place.clone()) else { continue };
-        let values = ordered(kind, before, offers.get(&kind).map(Vec::as_slice).unwrap_or_default());
+        let there = offers.iter().find(|(known, _)| *known == kind).map(|(_, values)| values.as_slice());
+        let values = ordered(kind, before, there.unwrap_or_default());
         changed.extend(values.into_iter().filter_map(|value| replaced(expression, &place, &value)));
     }
     changed.retain(|one| one != expression);

@@ -8,7 +8,6 @@ use crate::api::quantity::{Format, Quantity};
 use crate::api::slice::{AttributeValue, Device, find};
 use crate::arrange::Arrange;
 use crate::cel::{Field, Reads};
-use crate::gather::Gather;
 use crate::near::nearest_name as nearest;
 
 /// Most values that are listed.
@@ -123,7 +122,7 @@ pub(crate) fn statistics<'c>(
     counted: &Counted<'c>,
 ) -> Vec<AttributeStatistic> {
     let statistic = |(field, alike): (&Field, &BTreeMap<Held<'c>, u64>)| {
-        let mut values = by_frequency(alike.iter().map(|(held, number)| (held.in_words(), *number)));
+        let mut values = by_frequency(&mut alike.iter().map(|(held, number)| (held.in_words(), *number)));
         let present = alike.values().fold(0u64, |sum, count| sum.saturating_add(*count));
         values.truncate(MOST_VALUES);
         let values = values.into_iter().map(|(value, devices)| ValueCount { value, devices }).collect();
@@ -157,25 +156,26 @@ pub(crate) fn counted<'c>(subjects: &[(Subject<'c>, u64)], fields: &[Field]) -> 
 }
 
 /// Values that were counted, by the kind of constant that they can stand for; most frequent first.
-pub(crate) fn offers(counted: &Counted<'_>) -> BTreeMap<Literal, Vec<String>> {
-    let mut found: BTreeMap<Literal, Vec<(String, u64)>> = BTreeMap::new();
-    for (held, number) in counted.by_field.iter().flatten() {
-        let (kind, text) = match held {
-            Held::Capacity(_, quantity) => (Literal::Quantity, quantity.to_string()),
-            Held::Driver(driver) => (Literal::Text, (*driver).to_owned()),
-            Held::Attribute(AttributeValue::String(text)) => (Literal::Text, text.clone()),
-            Held::Attribute(AttributeValue::Version(text)) => (Literal::Version, text.clone()),
-            Held::Attribute(AttributeValue::Int(number)) => (Literal::Integer, number.to_string()),
-            Held::Attribute(_) | Held::Flag(_) => continue,
-        };
-        found.entry(kind).or_default().push((text, *number));
-    }
-    let texts = |found: Vec<_>| by_frequency(found.into_iter()).into_iter().map(|(text, _)| text).collect();
-    found.into_iter().map(|(kind, found)| (kind, texts(found))).gather()
+pub(crate) fn offers(counted: &Counted<'_>) -> Vec<(Literal, Vec<String>)> {
+    let text = |held: &Held<'_>, kind: Literal| match (held, kind) {
+        (Held::Capacity(_, quantity), Literal::Quantity) => Some(quantity.to_string()),
+        (Held::Driver(driver), Literal::Text) => Some((*driver).to_owned()),
+        (Held::Attribute(AttributeValue::String(text)), Literal::Text)
+        | (Held::Attribute(AttributeValue::Version(text)), Literal::Version) => Some(text.clone()),
+        (Held::Attribute(AttributeValue::Int(number)), Literal::Integer) => Some(number.to_string()),
+        _ => None,
+    };
+    let kinds = [Literal::Quantity, Literal::Version, Literal::Text, Literal::Integer];
+    let of_kind = |kind| {
+        let values = counted.by_field.iter().flatten();
+        let values = values.filter_map(|(held, number)| Some((text(held, kind)?, *number)));
+        (kind, by_frequency(&mut { values }).into_iter().map(|(text, _)| text).collect())
+    };
+    kinds.into_iter().map(of_kind).collect()
 }
 
 /// Values with their numbers summed up, most frequent first.
-fn by_frequency(values: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
+fn by_frequency(values: &mut dyn Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for (value, number) in values {
         let count = counts.entry(value).or_default();
