@@ -15,9 +15,12 @@ use crate::profile::Ranking;
 use crate::scheduler::preemption::never_preempts;
 use crate::scheduler::volumes;
 
-/// One thing that is not looked at, with what it is found in.
+/// How many there are of one thing, the first of them, and what that means for it.
+type Note = (u64, Option<ObjectRef>, String);
+
+/// Things that are not looked at, by where they stand and what they are.
 #[derive(Default)]
-struct Notes(Vec<((String, String), (u64, Option<ObjectRef>, String))>);
+struct Notes(Vec<((String, String), Note)>);
 
 impl Notes {
     /// Counts one more; the first one is the example.
@@ -64,7 +67,7 @@ pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Fin
     findings
 }
 
-fn finding(path: &str, what: &str, (count, object, detail): (u64, Option<ObjectRef>, String)) -> Finding {
+fn finding(path: &str, what: &str, (count, object, detail): Note) -> Finding {
     let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
     let example = object.as_ref().map(|object| format!("{} `{}`", object.kind, name_of(object))).unwrap_or_default();
     let which = if count == 1 { example } else { format!("{count} objects, {example} is one") };

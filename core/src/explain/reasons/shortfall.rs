@@ -35,9 +35,12 @@ fn left(funnel: &RequestFunnel, stage: Stage) -> u64 {
     }
 }
 
+/// A test at which a request of a claim fails first: the test, the claim and the request.
+type Bottleneck = (Stage, String, String);
+
 /// What nodes without enough devices lack, nodes that lack the same together.
 pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<Finding> {
-    let mut groups: Vec<((Stage, String, String), Vec<&NodeRefusal>)> = Vec::new();
+    let mut groups: Vec<(Bottleneck, Vec<&NodeRefusal>)> = Vec::new();
     for refusal in &nodes.devices {
         let key = bottleneck(&refusal.requests);
         match groups.iter_mut().find(|(known, _)| *known == key) {
@@ -49,7 +52,7 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<F
     groups.arrange_by(|(left, some), (right, others)| {
         right.0.cmp(&left.0).then(others.len().cmp(&some.len())).then_with(|| left.cmp(right))
     });
-    let reason = |((stage, claim, request), refusals): ((Stage, String, String), Vec<&NodeRefusal>)| {
+    let reason = |((stage, claim, request), refusals): (Bottleneck, Vec<&NodeRefusal>)| {
         let position = nodes.claims.iter().position(|known| *known == claim);
         let name = position.and_then(|position| own.get(position)).unwrap_or(&claim);
         let finding = describe(stage, (&claim, name), &request, &refusals, asked.cluster.slices().is_empty());
@@ -62,7 +65,7 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<F
 }
 
 /// The request that fails first on a node, and at which test; alternatives of a request fail only together.
-fn bottleneck(funnels: &[RequestFunnel]) -> (Stage, String, String) {
+fn bottleneck(funnels: &[RequestFunnel]) -> Bottleneck {
     let mut best: Vec<((&String, &str), Stage)> = Vec::new();
     for funnel in funnels {
         let (key, stage) = ((&funnel.claim, main(&funnel.request)), stage(funnel));
