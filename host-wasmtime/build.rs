@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use anyhow::{Context, Result};
 use wasmtime::{Config, Engine};
@@ -39,7 +39,7 @@ fn embed() -> Result<()> {
     let target = env::var("TARGET").context("cargo sets TARGET for build scripts")?;
     let out = PathBuf::from(env::var_os("OUT_DIR").context("cargo sets OUT_DIR for build scripts")?);
     embed_page(&out)?;
-    for (pace, file) in [(Pace::Free, "free.cwasm"), (Pace::Timed, "timed.cwasm")] {
+    let compile = |pace: Pace, file: &str| {
         let mut config = Config::new();
         settings::apply(&mut config, pace);
         config.target(&target).map_err(anyhow::Error::msg)?;
@@ -49,9 +49,13 @@ fn embed() -> Result<()> {
             .map_err(anyhow::Error::msg)
             .with_context(|| format!("compiling the component for {target}"))?;
         let path = out.join(file);
-        fs::write(&path, compiled).with_context(|| format!("`{}` cannot be written", path.display()))?;
-    }
-    Ok(())
+        fs::write(&path, compiled).with_context(|| format!("`{}` cannot be written", path.display()))
+    };
+    thread::scope(|scope| {
+        let timed = scope.spawn(|| compile(Pace::Timed, "timed.cwasm"));
+        compile(Pace::Free, "free.cwasm")?;
+        timed.join().map_err(|_| anyhow::Error::msg("compiling the component stopped"))?
+    })
 }
 
 /// Names the files of the page for the program to include. Whoever builds the program with a page, `cargo xtask install`, says where it

@@ -1,6 +1,4 @@
-//! Format, lints, documentation, links of the pages, and that the program is compiled once.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! Format, lints, documentation, links of the pages, and that crates are compiled once.
 
 use std::process::Command;
 use std::thread;
@@ -11,7 +9,7 @@ use crate::Workspace;
 use crate::command::{cargo, output, run};
 use crate::node::Node;
 use crate::suites::WITH_WASMTIME;
-use crate::{alerts, component, docs, npm, requirements, rooms, web};
+use crate::{alerts, component, docs, npm, requirements, rooms, units, web};
 
 /// Runs every check; stops at the first that fails.
 ///
@@ -21,7 +19,7 @@ use crate::{alerts, component, docs, npm, requirements, rooms, web};
 pub fn run_all(workspace: &Workspace) -> Result<()> {
     require_components(workspace)?;
     run(&mut in_root(workspace, &["fmt", "--all", "--check"]), "the format check", "run `cargo fmt --all`")?;
-    program_is_compiled_once(workspace)?;
+    units::are_compiled_once(workspace)?;
     requirements::check(workspace)?;
     rooms::check(workspace)?;
     docs::check(workspace)?;
@@ -126,57 +124,4 @@ fn members(workspace: &Workspace) -> Result<Vec<String>> {
     tree.current_dir(workspace.root()).args(["tree", "--locked", "--workspace", "--depth", "0", "--prefix", "none"]);
     let text = output(tree.args(["-f", "{p}"])).context("`cargo tree` failed: run it by hand to see why")?;
     Ok(text.lines().filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect())
-}
-
-/// Compares the features that the program, its build script and its tests give to everything below the program, wasmtime among it. One
-/// difference, and cargo compiles that crate and all above it twice, several minutes long.
-///
-/// # Errors
-///
-/// Names the crates that differ.
-fn program_is_compiled_once(workspace: &Workspace) -> Result<()> {
-    let members = members(workspace)?;
-    let heavy = WITH_WASMTIME.into_iter().filter(|name| members.iter().any(|member| member == name));
-    let packages: Vec<&str> = heavy.flat_map(|name| ["--package", name]).collect();
-    let below: BTreeSet<String> = features(workspace, &["--package", "apportion"], "normal")?.into_keys().collect();
-    // With dev dependencies for `cargo test`, without for `cargo build`: the two must not differ either.
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (selected, edges) in [
-        (["--package", "apportion"].as_slice(), "normal,build"),
-        (packages.as_slice(), "normal,build"),
-        (packages.as_slice(), "normal,build,dev"),
-    ] {
-        for (package, sets) in features(workspace, selected, edges)? {
-            found.entry(package).or_default().extend(sets);
-        }
-    }
-    let differing: Vec<String> = found
-        .iter()
-        .filter(|(package, sets)| sets.len() > 1 && below.contains(*package))
-        .map(|(package, sets)| {
-            format!("{package} ({})", sets.iter().map(String::as_str).collect::<Vec<_>>().join(" / "))
-        })
-        .collect();
-    if !differing.is_empty() {
-        bail!(
-            "the program would be compiled more than once, since these have different features in it, in its build script or in \
-             its tests: {}: add the missing features in host-wasmtime/Cargo.toml, where a comment explains",
-            differing.join(", ")
-        );
-    }
-    Ok(())
-}
-
-/// Package (name and version) to the feature sets it is built with.
-fn features(workspace: &Workspace, selected: &[&str], edges: &str) -> Result<BTreeMap<String, BTreeSet<String>>> {
-    let mut tree = cargo();
-    tree.current_dir(workspace.root()).args(["tree", "--locked", "--prefix", "none", "-f", "{p}|{f}", "-e", edges]);
-    let text = output(tree.args(selected)).context("`cargo tree` failed: run it by hand to see why")?;
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for line in text.lines() {
-        let Some((package, features)) = line.trim_end_matches(" (*)").split_once('|') else { continue };
-        let package = package.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
-        found.entry(package).or_default().insert(features.to_owned());
-    }
-    Ok(found)
 }

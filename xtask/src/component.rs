@@ -47,7 +47,7 @@ pub fn build(workspace: &Workspace) -> Result<Component> {
     let component = ComponentEncoder::default()
         .validate(true)
         .module(&bytes)
-        .and_then(|encoder| encoder.encode())
+        .and_then(|mut encoder| encoder.encode())
         .context("the module does not fit its contract: compare wit/apportion.wit with wit/guest/src")?;
     refuse_imports(&component)?;
     fs::write(&path, &component).with_context(|| format!("`{}` cannot be written", path.display()))?;

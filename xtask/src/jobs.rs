@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 
 use crate::command::{cargo, output, run};
 use crate::node::Node;
-use crate::{Workspace, docs, module, npm};
+use crate::{Workspace, component, docs, module, npm};
 
 /// What the demo feeds to the program.
 const DEMO: &str = "examples/gpu-sharing/";
 
-/// Builds the program in the release profile; cargo, through its build script, builds the component where needed.
+/// Builds the program in the release profile. Its build script embeds the component, which is built meanwhile: most of that takes one processor.
 ///
 /// # Errors
 ///
@@ -20,7 +21,11 @@ const DEMO: &str = "examples/gpu-sharing/";
 pub fn program(workspace: &Workspace) -> Result<PathBuf> {
     let mut build = cargo();
     build.current_dir(workspace.root()).args(["build", "--release", "--locked", "--package", "apportion"]);
-    run(&mut build, "building the program", "the compiler's message is above")?;
+    thread::scope(|scope| {
+        // An error here is not reported: the build script asks again and reports it.
+        scope.spawn(|| component::build(workspace));
+        run(&mut build, "building the program", "the compiler's message is above")
+    })?;
     Ok(built(workspace, "apportion"))
 }
 

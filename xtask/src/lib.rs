@@ -56,6 +56,8 @@ pub mod size;
 #[cfg(feature = "cli")]
 pub mod suites;
 #[cfg(feature = "cli")]
+mod units;
+#[cfg(feature = "cli")]
 pub mod web;
 
 pub use workspace::Workspace;

@@ -1,18 +1,18 @@
-//! The npm package: the crate `npm` built for wasm, its JavaScript made by wasm-bindgen's own library.
+//! The npm package: the crate `npm` built for wasm, its JavaScript made by `xtask/bindgen`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use wasm_bindgen_cli_support::Bindgen;
 
+use crate::command::{cargo, run};
 use crate::fingerprint::{Fingerprint, lock};
 use crate::toolchain::Toolchain;
 use crate::{Workspace, component, wasm};
 
 /// Everything the package is made from.
-const INPUTS: [&str; 9] = [
+const INPUTS: [&str; 10] = [
     "Cargo.toml",
     "Cargo.lock",
     "core",
@@ -20,6 +20,7 @@ const INPUTS: [&str; 9] = [
     "npm/Cargo.toml",
     "npm/src",
     "npm/entry",
+    "xtask/bindgen",
     "xtask/src/npm.rs",
     "xtask/src/wasm.rs",
 ];
@@ -50,18 +51,17 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     if dist.exists() {
         fs::remove_dir_all(&dist).with_context(|| format!("`{}` cannot be removed", dist.display()))?;
     }
-    Bindgen::new()
-        .input_path(&module)
-        .out_name("apportion")
-        .web(true)
-        .and_then(|bindgen| {
-            // `npm/entry/instance.js` calls it when the module has stopped.
-            bindgen.reset_state_function(true).typescript(true);
-            bindgen.remove_name_section(true).remove_producers_section(true).generate(&dist)
-        })
-        .context(
-            "wasm-bindgen cannot make JavaScript from the module: check that Cargo.toml pins the same version twice",
-        )?;
+    let mut bindgen = cargo();
+    bindgen.current_dir(workspace.root()).args([
+        "run",
+        "--quiet",
+        "--release",
+        "--locked",
+        "--package",
+        "xtask-bindgen",
+        "--",
+    ]);
+    run(bindgen.arg(&module).arg(&dist), "making the package's JavaScript", "the message is above")?;
     copy_entries(workspace, &dist)?;
     inputs.note(&stamp)?;
     let bytes = fs::metadata(&stamp).map(|data| data.len()).unwrap_or_default();

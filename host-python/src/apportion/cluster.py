@@ -122,7 +122,7 @@ class Cluster:
                 applied.findings.extend(findings)
                 if _has_error(findings):
                     applied.left_out.append(item.ref)
-                elif _is_aside(findings):
+                elif _is_aside(item, findings):
                     applied.aside.append(item.ref)
                 else:
                     ref = kept(item.ref)
@@ -450,9 +450,13 @@ def _has_error(findings: Iterable[Finding]) -> bool:
     return any(one.severity == "error" for one in findings)
 
 
-def _is_aside(findings: Iterable[Finding]) -> bool:
-    """Whether the object is not kept. A Workload is, though it plays no part either: then the finding has its name."""
-    return any(one.code == "read/unknown-kind" and one.object is not None and not one.object.name for one in findings)
+def _is_aside(item: Item, findings: Iterable[Finding]) -> bool:
+    """Whether the object is not kept for its kind. Workloads of Kubernetes have that finding, too, and are kept."""
+    if not any(one.code == "read/unknown-kind" for one in findings):
+        return False
+    written = json.loads(item.text)
+    group = str(written.get("apiVersion", "")).partition("/")[0]
+    return (group, item.ref.kind) != ("scheduling.k8s.io", "Workload")
 
 
 def _reference(subject: Subject) -> ObjectRef:

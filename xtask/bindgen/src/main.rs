@@ -1,0 +1,22 @@
+//! `xtask-bindgen MODULE FOLDER`: the JavaScript, the types and the module of the npm package, by wasm-bindgen's own library.
+//!
+//! A program of its own: the library takes a minute to compile, which those who build only the program need not wait for.
+
+use std::env;
+
+use anyhow::{Context, Result};
+use wasm_bindgen_cli_support::Bindgen;
+
+fn main() -> Result<()> {
+    let mut arguments = env::args_os().skip(1);
+    let (Some(module), Some(folder)) = (arguments.next(), arguments.next()) else {
+        anyhow::bail!("usage: xtask-bindgen MODULE FOLDER");
+    };
+    let mut bindgen = Bindgen::new();
+    bindgen.input_path(module).out_name("apportion").web(true)?;
+    // `npm/entry/instance.js` calls it when the module has stopped.
+    bindgen.reset_state_function(true).typescript(true);
+    bindgen.remove_name_section(true).remove_producers_section(true).generate(folder).context(
+        "wasm-bindgen cannot make JavaScript from the module: check that Cargo.toml pins the same version twice",
+    )
+}
