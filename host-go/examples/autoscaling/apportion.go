@@ -55,6 +55,25 @@ func (o *ours) RemoveNode(name string) error {
 
 func (o *ours) Take(claim *resourcev1.ResourceClaim) error { return o.apply(claim) }
 
+func (o *ours) MayFit(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) ([]string, error) {
+	question, err := o.question(ctx, claim)
+	if err != nil {
+		return nil, err
+	}
+	question.Nodes = nodes
+	fits, err := o.cluster.Fits(ctx, question)
+	if err != nil {
+		return nil, err
+	}
+	var those []string
+	for index, node := range nodes {
+		if fits[index] {
+			those = append(those, node)
+		}
+	}
+	return those, nil
+}
+
 func (o *ours) Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) (string, error) {
 	question, err := o.question(ctx, claim)
 	if err != nil {

@@ -18,6 +18,8 @@ type Engine interface {
 	RemoveNode(name string) error
 	// Take takes in a claim that has devices.
 	Take(claim *resourcev1.ResourceClaim) error
+	// MayFit are those of the nodes where a claim may fit, in their order.
+	MayFit(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) ([]string, error)
 	// Place gives devices to a claim on the first of the nodes where it fits, instead of those that it has, and says which; none is no error.
 	Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) (string, error)
 	// Fork has the same facts, to try something out.
@@ -35,26 +37,25 @@ type Group struct {
 	Make func(name string) (*corev1.Node, *resourcev1.ResourceSlice)
 }
 
-// chunk is how many nodes one question is about.
-const chunk = 64
+// chunk is how many nodes the first question about a claim names. Each further one names twice as many.
+const chunk = 8
 
 // Loop decides where the claims of Pods go, which nodes are made for them, and which nodes are not needed.
 type Loop struct {
 	engine Engine
 	groups []Group
 	nodes  []string
-	// at is the place of a node among them; one that was removed has none.
-	at map[string]int
-	on map[string][]*resourcev1.ResourceClaim
-	// from which node on a claim of this shape may fit: those before it are full. Nothing is freed but on nodes that go.
-	from map[string]int
+	gone   map[string]bool
+	on     map[string][]*resourcev1.ResourceClaim
+	// left are the nodes where a claim of this shape may still fit. Nothing is freed but on nodes that go, so a node that is left out stays out.
+	left map[string][]string
 	made int
 }
 
 // NewLoop decides over no nodes.
 func NewLoop(engine Engine, groups []Group) *Loop {
 	return &Loop{
-		engine: engine, groups: groups, at: map[string]int{}, on: map[string][]*resourcev1.ResourceClaim{}, from: map[string]int{},
+		engine: engine, groups: groups, gone: map[string]bool{}, on: map[string][]*resourcev1.ResourceClaim{}, left: map[string][]string{},
 	}
 }
 
@@ -74,8 +75,11 @@ func (l *Loop) AddNode(node *corev1.Node, slice *resourcev1.ResourceSlice, claim
 }
 
 func (l *Loop) note(node string) {
-	l.at[node] = len(l.nodes)
 	l.nodes = append(l.nodes, node)
+	for of, left := range l.left {
+		// A fork that was dropped may have had the same list.
+		l.left[of] = append(slices.Clip(left), node)
+	}
 }
 
 // shape of a claim: claims of one shape fit on the same nodes.
@@ -87,26 +91,30 @@ func shape(claim *resourcev1.ResourceClaim) string {
 // search places a claim on the first node where it fits.
 func (l *Loop) search(ctx context.Context, engine Engine, claim *resourcev1.ResourceClaim) (string, error) {
 	of := shape(claim)
-	for begin := l.from[of]; begin < len(l.nodes); begin += chunk {
-		var nodes []string
-		for _, name := range l.nodes[begin:min(begin+chunk, len(l.nodes))] {
-			if _, isThere := l.at[name]; isThere {
-				nodes = append(nodes, name)
-			}
-		}
-		if len(nodes) == 0 {
-			continue
-		}
-		node, err := engine.Place(ctx, claim, nodes)
-		if err != nil {
+	left, isKnown := l.left[of]
+	if !isKnown {
+		var err error
+		if left, err = engine.MayFit(ctx, claim, l.nodes); err != nil {
 			return "", err
 		}
-		if node != "" {
-			l.from[of] = l.at[node]
-			return node, nil
-		}
 	}
-	l.from[of] = len(l.nodes)
+	isGone := func(name string) bool { return l.gone[name] }
+	for count := chunk; len(left) > 0; count *= 2 {
+		asked := left[:min(count, len(left))]
+		nodes := slices.DeleteFunc(slices.Clone(asked), isGone)
+		if len(nodes) > 0 {
+			node, err := engine.Place(ctx, claim, nodes)
+			if err != nil {
+				return "", err
+			}
+			if node != "" {
+				l.left[of] = left[slices.Index(left, node):]
+				return node, nil
+			}
+		}
+		left = left[len(asked):]
+	}
+	l.left[of] = nil
 	return "", nil
 }
 
@@ -161,8 +169,8 @@ func (l *Loop) Consolidate(ctx context.Context, node string) (bool, error) {
 		return false, err
 	}
 	defer fork.Close()
-	at, from, moved := l.at[node], maps.Clone(l.from), map[string][]*resourcev1.ResourceClaim{}
-	delete(l.at, node)
+	left, moved := maps.Clone(l.left), map[string][]*resourcev1.ResourceClaim{}
+	l.gone[node] = true
 	isEmpty, err := func() (bool, error) {
 		if err := fork.RemoveNode(node); err != nil {
 			return false, err
@@ -177,7 +185,8 @@ func (l *Loop) Consolidate(ctx context.Context, node string) (bool, error) {
 		return true, fork.Commit()
 	}()
 	if err != nil || !isEmpty {
-		l.at[node], l.from = at, from
+		l.left = left
+		delete(l.gone, node)
 		return false, err
 	}
 	delete(l.on, node)

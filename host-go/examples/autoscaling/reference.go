@@ -76,6 +76,11 @@ func (t *theirs) take(claim *resourcev1.ResourceClaim, allocation *resourcev1.Al
 	t.devices[claim.Name] = devices
 }
 
+// MayFit leaves nothing out: there is no cheaper question than Place.
+func (t *theirs) MayFit(_ context.Context, _ *resourcev1.ResourceClaim, nodes []string) ([]string, error) {
+	return nodes, nil
+}
+
 func (t *theirs) Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) (string, error) {
 	state := structured.AllocatedState{
 		AllocatedDevices:         t.taken,
