@@ -1,10 +1,12 @@
 package apportion
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"apportion.dev/apportion/internal/engine"
 )
@@ -125,10 +127,10 @@ func answers[W, A any](
 		}
 	}
 	var indices []int
+	var asked [][]byte
 	var answer []byte
 	err := c.with(ctx, false, func(crew *crew, one *member, handle uint32) (err error) {
-		indices = indices[:0]
-		argument := []byte{'['}
+		indices, asked = indices[:0], asked[:0]
 		for index := range questions {
 			result := &results[index]
 			if questions[index].Prepared != nil {
@@ -138,13 +140,10 @@ func answers[W, A any](
 				return errEnded
 			}
 			if result.Err == nil {
-				if len(indices) > 0 {
-					argument = append(argument, ',')
-				}
-				argument, indices = append(argument, texts[index]...), append(indices, index)
+				indices, asked = append(indices, index), append(asked, texts[index])
 			}
 		}
-		answer, err = one.Ask(op, handle, append(argument, ']'))
+		answer, err = one.Ask(op, handle, slices.Concat([]byte{'['}, bytes.Join(asked, []byte{','}), []byte{']'}))
 		return err
 	})
 	if err != nil {

@@ -123,8 +123,7 @@ func encode(object runtime.Object) (Ref, []byte, *Finding) {
 	}
 	if !isNamed {
 		version, name := kind.ToAPIVersionAndKind()
-		head := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,`, version, name)
-		text = append([]byte(head), text[1:]...)
+		text = slices.Concat([]byte(`{"apiVersion":"`+version+`","kind":"`+name+`",`), text[1:])
 	}
 	if kind.Group == sourceGroup {
 		ref.Kind = sourceKind
