@@ -16,6 +16,9 @@ type ours struct {
 	isFork  bool
 	// prepared questions by the shape of their claim: claims of one shape get the same answer, and are read once.
 	prepared map[string]*apportion.Prepared
+	// placed claims of a fork, and their devices. The cluster gets them in one call when the fork is committed, and never if it is dropped.
+	placed []runtime.Object
+	inUse  apportion.InUse
 }
 
 func newOurs(ctx context.Context, runtime *apportion.Runtime, classes []*resourcev1.DeviceClass) (Engine, error) {
@@ -79,14 +82,32 @@ func (o *ours) Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes
 	if err != nil {
 		return "", err
 	}
-	question.Nodes = nodes
+	question.Nodes, question.InUse = nodes, o.inUse
 	answer, err := o.cluster.Allocate(ctx, question)
 	if err != nil || answer.Node == "" {
 		return "", err
 	}
-	taken := *claim
-	taken.Status.Allocation = &answer.Allocations[0]
-	return answer.Node, o.apply(&taken)
+	placed := *claim
+	placed.Status.Allocation = &answer.Allocations[0]
+	o.placed = append(o.placed, &placed)
+	if !o.isFork {
+		return answer.Node, o.settle()
+	}
+	for _, result := range placed.Status.Allocation.Devices.Results {
+		device := apportion.DeviceID{Driver: result.Driver, Pool: result.Pool, Device: result.Device}
+		o.inUse.Devices = append(o.inUse.Devices, apportion.DeviceInUse{DeviceID: device})
+	}
+	return answer.Node, nil
+}
+
+// settle applies the claims that were placed.
+func (o *ours) settle() error {
+	if len(o.placed) == 0 {
+		return nil
+	}
+	placed := o.placed
+	o.placed, o.inUse = nil, apportion.InUse{}
+	return o.apply(placed...)
 }
 
 // question about a claim. A fork knows those that were prepared before it was made.
@@ -106,10 +127,18 @@ func (o *ours) question(ctx context.Context, claim *resourcev1.ResourceClaim) (a
 }
 
 func (o *ours) Fork(ctx context.Context) (Engine, error) {
+	if err := o.settle(); err != nil {
+		return nil, err
+	}
 	fork, err := o.cluster.Fork(ctx)
 	return &ours{cluster: fork, isFork: true, prepared: maps.Clone(o.prepared)}, err
 }
 
-func (o *ours) Commit() error { return o.cluster.Commit() }
+func (o *ours) Commit() error {
+	if err := o.settle(); err != nil {
+		return err
+	}
+	return o.cluster.Commit()
+}
 
 func (o *ours) Close() error { return o.cluster.Close() }

@@ -21,6 +21,7 @@ type Engine interface {
 	// MayFit are those of the nodes where a claim may fit, in their order.
 	MayFit(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) ([]string, error)
 	// Place gives devices to a claim on the first of the nodes where it fits, instead of those that it has, and says which; none is no error.
+	// In a fork, those that it has may stay in use until the commit.
 	Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) (string, error)
 	// Fork has the same facts, to try something out.
 	Fork(ctx context.Context) (Engine, error)
