@@ -78,7 +78,7 @@ func (l *Loop) AddNode(node *corev1.Node, slice *resourcev1.ResourceSlice, claim
 func (l *Loop) note(node string) {
 	l.nodes = append(l.nodes, node)
 	for of, left := range l.left {
-		// A fork that was dropped may have had the same list.
+		// Lists may share their memory.
 		l.left[of] = append(slices.Clip(left), node)
 	}
 }

@@ -182,6 +182,18 @@ func claimOf(name, model string, count int64) *resourcev1.ResourceClaim {
 	return claim
 }
 
+// allocated is a claim with the first of some devices of a node, which is named as its pool is.
+func allocated(claim *resourcev1.ResourceClaim, node string, devices []resourcev1.Device) *resourcev1.ResourceClaim {
+	claim.Status.Allocation = &resourcev1.AllocationResult{}
+	results := &claim.Status.Allocation.Devices.Results
+	for _, device := range devices[:claim.Spec.Devices.Requests[0].Exactly.Count] {
+		*results = append(*results, resourcev1.DeviceRequestAllocationResult{
+			Request: "gpu", Driver: driver, Pool: node, Device: device.Name,
+		})
+	}
+	return claim
+}
+
 // pending is the claim of a Pod that waits.
 func pending(index int) *resourcev1.ResourceClaim {
 	model, count := "a100", int64(1)<<(index%4)
@@ -208,14 +220,7 @@ func load(engine Engine, size Size) (*Loop, error) {
 		var claims []*resourcev1.ResourceClaim
 		for at := range perNode {
 			claim := claimOf(fmt.Sprintf("%s-%d", name, at), "a100", int64(each))
-			allocation := &resourcev1.AllocationResult{}
-			for device := range each {
-				allocation.Devices.Results = append(allocation.Devices.Results, resourcev1.DeviceRequestAllocationResult{
-					Request: "gpu", Driver: driver, Pool: name, Device: slice.Spec.Devices[at*each+device].Name,
-				})
-			}
-			claim.Status.Allocation = allocation
-			claims = append(claims, claim)
+			claims = append(claims, allocated(claim, name, slice.Spec.Devices[at*each:]))
 		}
 		if err := loop.AddNode(node, slice, claims...); err != nil {
 			return nil, err

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"apportion.dev/apportion"
+	resourcev1 "k8s.io/api/resource/v1"
 )
 
 func TestBothEnginesDecideTheSame(t *testing.T) {
@@ -69,6 +71,45 @@ func TestNodesThatAreHardlyUsedGo(t *testing.T) {
 	for index, decision := range decisions {
 		if isLast := index == len(decisions)-1; (decision.Node == "") != isLast {
 			t.Errorf("candidate %d: %+v", index, decision)
+		}
+	}
+}
+
+func TestANodeThatStaysChangesNothing(t *testing.T) {
+	ctx := context.Background()
+	runtime, err := apportion.NewRuntime(ctx, apportion.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.Close()
+	own, err := newOurs(ctx, runtime, models())
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop := NewLoop(own, nil)
+	// One device is free on each of the first two. The last node's first two claims fit there, and its third one nowhere.
+	for _, one := range []struct {
+		name   string
+		counts []int64
+	}{{"a", []int64{15}}, {"b", []int64{15}}, {"c", []int64{1, 1, 8}}} {
+		node, slice := nodeOf(one.name, "a100")
+		devices := slice.Spec.Devices
+		var claims []*resourcev1.ResourceClaim
+		for index, count := range one.counts {
+			claims = append(claims, allocated(claimOf(fmt.Sprint(one.name, index), "a100", count), one.name, devices))
+			devices = devices[count:]
+		}
+		if err := loop.AddNode(node, slice, claims...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if isGone, err := loop.Consolidate(ctx, "c"); err != nil || isGone {
+		t.Fatal(isGone, err)
+	}
+	for index, expected := range []string{"a", "b", "c"} {
+		node, err := loop.ScaleUp(ctx, claimOf(fmt.Sprint("pending-", index), "a100", 1))
+		if err != nil || node != expected {
+			t.Errorf("%q instead of %q, %v", node, expected, err)
 		}
 	}
 }
