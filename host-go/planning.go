@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"apportion.dev/apportion/internal/engine"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,6 +15,9 @@ import (
 
 // Fit says how many more of a claim fit. An *[UnreadableError] says what is wrong with the request.
 func (c *Cluster) Fit(ctx context.Context, request FitRequest) (*Fit, error) {
+	if err := refusing(request.Device.check(), request.Supposing.check(), oneOf("per", request.Per, "node", "pool", "class")); err != nil {
+		return nil, err
+	}
 	return inquire[*Fit](ctx, c, struct {
 		Kind string `json:"kind"`
 		FitRequest
@@ -22,10 +27,37 @@ func (c *Cluster) Fit(ctx context.Context, request FitRequest) (*Fit, error) {
 // NodesNeeded says how many nodes that do not exist yet make Pods fit: nodes like those that there are, or as templates describe them. An
 // *[UnreadableError] says what is wrong with the request.
 func (c *Cluster) NodesNeeded(ctx context.Context, request NodesNeededRequest) (*NodesNeeded, error) {
+	copies, upTo := notNegative("copies", request.Copies), notNegative("upTo", request.UpTo)
+	if err := refusing(request.Device.check(), request.Supposing.check(), copies, upTo); err != nil {
+		return nil, err
+	}
 	return inquire[*NodesNeeded](ctx, c, struct {
 		Kind string `json:"kind"`
 		NodesNeededRequest
 	}{"nodesNeeded", request})
+}
+
+// refusing is the error of a request that has findings.
+func refusing(findings ...[]Finding) error {
+	if all := slices.Concat(findings...); len(all) > 0 {
+		return &UnreadableError{Findings: all}
+	}
+	return nil
+}
+
+func notNegative(path string, number int64) []Finding {
+	if number >= 0 {
+		return nil
+	}
+	return []Finding{{Code: badSettings, Severity: "error", Path: path, Message: fmt.Sprintf("%d is less than 0", number)}}
+}
+
+func oneOf(path, text string, known ...string) []Finding {
+	if text == "" || slices.Contains(known, text) {
+		return nil
+	}
+	hint := "one of " + strings.Join(known, ", ")
+	return []Finding{{Code: badSettings, Severity: "error", Path: path, Message: fmt.Sprintf("there is no `%s`", text), Hint: hint}}
 }
 
 // inquire asks what changes nothing.
@@ -94,6 +126,13 @@ type DeviceAsk struct {
 	Selectors []string `json:"selectors,omitempty"`
 }
 
+func (d *DeviceAsk) check() []Finding {
+	if d == nil {
+		return nil
+	}
+	return notNegative("device.count", d.Count)
+}
+
 // Supposition says what is changed before a question is answered.
 type Supposition struct {
 	// Objects that go. With a Node go its slices and Pods, with a Pod its claims and reservations.
@@ -108,6 +147,10 @@ type Supposition struct {
 	Now string `json:"now,omitempty"`
 	// Nothing for these questions: whether Pods that have a place keep it.
 	Placing string `json:"placing,omitempty"`
+}
+
+func (s *Supposition) check() []Finding {
+	return oneOf("supposing.placing", s.Placing, "asGiven", "keep", "anew")
 }
 
 // TaintSpec is a taint for devices.

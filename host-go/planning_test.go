@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -73,5 +74,35 @@ func TestNodesNeededCountsNewNodes(t *testing.T) {
 	cancel()
 	if _, err := full.Fit(ended, FitRequest{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+func TestARequestSaysWhichFieldIsWrong(t *testing.T) {
+	ctx := context.Background()
+	full := cluster(t, Settings{})
+	device, fewer := &DeviceAsk{Class: "gpu"}, &DeviceAsk{Class: "gpu", Count: math.MinInt64}
+	fit := func(request FitRequest) error { _, err := full.Fit(ctx, request); return err }
+	needed := func(request NodesNeededRequest) error { _, err := full.NodesNeeded(ctx, request); return err }
+	like := []string{"b"}
+	for text, err := range map[string]error{
+		"device.count: -9223372036854775808 is less than 0":                  fit(FitRequest{Device: fewer}),
+		"per: there is no `rack`; one of node, pool, class":                  fit(FitRequest{Device: device, Per: "rack"}),
+		"supposing.placing: there is no `x`; one of asGiven, keep, anew":     fit(FitRequest{Device: device, Supposing: Supposition{Placing: "x"}}),
+		"device.count: -9223372036854775808 is less":                         needed(NodesNeededRequest{Device: fewer, Like: like}),
+		"copies: -1 is less than 0":                                          needed(NodesNeededRequest{Device: device, Like: like, Copies: -1}),
+		"upTo: -1 is less than 0":                                            needed(NodesNeededRequest{Device: device, Like: like, UpTo: -1}),
+		"copies: 9223372036854775807 is more than can be asked for; at most": needed(NodesNeededRequest{Device: device, Like: like, Copies: math.MaxInt64}),
+	} {
+		var unreadable *UnreadableError
+		if !errors.As(err, &unreadable) || !strings.HasPrefix(err.Error(), "apportion: "+text) {
+			t.Errorf("%v instead of %s", err, text)
+		}
+	}
+	for _, err := range []error{
+		fit(FitRequest{Device: device, Per: "class", Supposing: Supposition{Placing: "anew"}}), needed(NodesNeededRequest{Device: device, Like: like}),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -272,7 +272,10 @@ func (q *Question) again(c *Cluster, crew *crew) ([]byte, error) {
 	return q.encode(number)
 }
 
+// badSettings is the code of settings, questions and requests that cannot be read.
+const badSettings = "read/bad-settings"
+
 // misused is the error of a question that contradicts itself.
 func misused(message, hint string) error {
-	return &UnreadableError{Findings: []Finding{{Code: "read/bad-settings", Severity: "error", Message: message, Hint: hint}}}
+	return &UnreadableError{Findings: []Finding{{Code: badSettings, Severity: "error", Message: message, Hint: hint}}}
 }
