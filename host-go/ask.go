@@ -175,11 +175,11 @@ func (c *Cluster) Run(ctx context.Context) (*Report, error) {
 	}
 	var answer []byte
 	err := c.with(ctx, false, func(_ *crew, one *member, handle uint32) error {
-		forked, err := one.Ask(engine.Fork, handle, nil)
+		made, err := one.Ask(engine.Fork, handle, nil)
 		if err != nil {
 			return err
 		}
-		fork, err := created(forked)
+		fork, err := forked(made)
 		if err != nil {
 			return err
 		}

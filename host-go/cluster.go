@@ -16,7 +16,7 @@ import (
 type Cluster struct {
 	home *home
 	// id by which the instances of the crew know it.
-	id     uint32
+	id     uint64
 	crew   *crew
 	closed bool
 	// parent of a fork, and how often it had changed when the fork was made.

@@ -39,18 +39,18 @@ type member struct {
 	// made is how many changes it has made.
 	made uint64
 	// handles of clusters by their ids.
-	handles map[uint32]uint32
+	handles map[uint64]uint32
 }
 
 // change of a cluster, to be repeated.
 type change struct {
 	op       engine.Operation
-	cluster  uint32
+	cluster  uint64
 	argument []byte
 	// made is the id of the cluster that it makes.
-	made uint32
+	made uint64
 	// fork is the id of the fork that it commits.
-	fork uint32
+	fork uint64
 }
 
 // How much a log may hold. Members that are further behind are dropped, and copied again when they are needed.
@@ -225,7 +225,11 @@ func (m *member) repeat(one change) ([]byte, error) {
 		return nil, err
 	}
 	if one.made != 0 {
-		if m.handles[one.made], err = created(answer); err != nil {
+		handle := created
+		if one.op == engine.Fork {
+			handle = forked
+		}
+		if m.handles[one.made], err = handle(answer); err != nil {
 			return nil, err
 		}
 	}
@@ -248,6 +252,16 @@ func (w *crew) end() {
 		_ = one.Close()
 	}
 	w.resting, w.all, w.log = nil, nil, nil
+}
+
+// forked reads the answer to a fork: its handle. An instance has 2^32 of them; when all were given it is of no use any more, and another one has
+// to take its place, as after a trap.
+func forked(answer []byte) (uint32, error) {
+	handle, err := created(answer)
+	if err != nil {
+		err = fmt.Errorf("the instance makes no more forks: %v", err)
+	}
+	return handle, err
 }
 
 // created reads the answer to a call that makes something: its handle, or the number of a prepared question.

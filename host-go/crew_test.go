@@ -424,3 +424,27 @@ func TestClustersThatAreClosedLeaveNothing(t *testing.T) {
 		t.Fatalf("%d more bytes are used", grown)
 	}
 }
+
+func TestAnInstanceThatMakesNoMoreForksIsReplaced(t *testing.T) {
+	ctx := context.Background()
+	for name, ask := range map[string]func(*Cluster) error{
+		"Fork": func(cluster *Cluster) error { _, err := cluster.Fork(ctx); return err },
+		"Run":  func(cluster *Cluster) error { _, err := cluster.Run(ctx); return err },
+	} {
+		full := cluster(t, Settings{})
+		// Handles cannot be used up in a test. A fork of nothing has no handle either.
+		one := full.home.crew.resting[0]
+		if _, err := one.Ask(engine.Close, one.handles[full.id], nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := ask(full); !errors.Is(err, ErrTrapped) || !strings.Contains(err.Error(), "no more forks") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := ask(full); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if node := fitsOn(t, full, 2); node != "b" {
+			t.Errorf("%s: on %q", name, node)
+		}
+	}
+}

@@ -20,7 +20,7 @@ type home struct {
 	crew   *crew
 	closed bool
 	// last id that a cluster was given.
-	last uint32
+	last uint64
 }
 
 // change locks what a change needs, and says how that ends. The runtime's lock comes first: one who waits for changing may hold it.
@@ -37,12 +37,12 @@ func (h *home) change() func() {
 }
 
 // begin makes an instance with an empty cluster in it.
-func (h *home) begin(ctx context.Context, id uint32) (*member, error) {
+func (h *home) begin(ctx context.Context, id uint64) (*member, error) {
 	instance, err := h.runtime.instantiate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	made := &member{Instance: instance, handles: map[uint32]uint32{}}
+	made := &member{Instance: instance, handles: map[uint64]uint32{}}
 	if _, err := made.repeat(change{op: engine.NewCluster, argument: h.settings, made: id}); err != nil {
 		_ = instance.Close()
 		return nil, err
@@ -119,7 +119,7 @@ func (c *Cluster) with(ctx context.Context, changes bool, work func(*crew, *memb
 
 // ready has a member make the changes that it has not made, and says which cluster this is then. False when it cannot: the changes are not known
 // any more, or fail. The member that made the last change has none to make.
-func (c *Cluster) ready(crew *crew, one *member) (uint32, bool, error) {
+func (c *Cluster) ready(crew *crew, one *member) (uint64, bool, error) {
 	for {
 		c.home.mutex.Lock()
 		id, isClosed := c.id, c.closed

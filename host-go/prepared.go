@@ -14,7 +14,7 @@ type Prepared struct {
 	cluster *Cluster
 	text    []byte
 	// since is the last id that a cluster had when it was prepared: forks of its cluster with a later one know it.
-	since uint32
+	since uint64
 	// number by which the instances of a crew know it.
 	number uint32
 	crew   *crew

@@ -25,7 +25,8 @@ var (
 	ErrNoCompiler = errors.New("apportion: wazero has no compiler for this platform; interpreted, the module is some 200 times slower: set Options.Interpret to have that")
 	// ErrForkLost says that the module trapped and that a fork was lost with it. Its cluster was filled again.
 	ErrForkLost = errors.New("apportion: the fork was lost when the module trapped: fork the cluster again")
-	// ErrTrapped says that the module trapped in this call. The cluster was filled again from its copies and can be asked on.
+	// ErrTrapped says that the module trapped in this call, or has made 2^32 forks. The cluster was filled again from its copies and can be asked
+	// on.
 	ErrTrapped = errors.New("apportion: the module trapped, for example because it needed more than Options.MaxMemory")
 	// ErrNotPrepared says that a question was prepared in another cluster, or after the fork was made.
 	ErrNotPrepared = errors.New("apportion: the question was prepared in another cluster, or after the fork was made: prepare it in this one")
