@@ -15,7 +15,7 @@ type ours struct {
 	cluster *apportion.Cluster
 	isFork  bool
 	// prepared questions by the shape of their claim: claims of one shape get the same answer, and are read once.
-	prepared map[string]*apportion.Prepared
+	prepared map[shape]*apportion.Prepared
 	// placed claims of a fork, and their devices. The cluster gets them in one call when the fork is committed, and never if it is dropped.
 	placed []runtime.Object
 	inUse  apportion.InUse
@@ -26,7 +26,7 @@ func newOurs(ctx context.Context, runtime *apportion.Runtime, classes []*resourc
 	if err != nil {
 		return nil, err
 	}
-	made := &ours{cluster: cluster, prepared: map[string]*apportion.Prepared{}}
+	made := &ours{cluster: cluster, prepared: map[shape]*apportion.Prepared{}}
 	for _, class := range classes {
 		if err := made.apply(class); err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ func (o *ours) settle() error {
 
 // question about a claim. A fork knows those that were prepared before it was made.
 func (o *ours) question(ctx context.Context, claim *resourcev1.ResourceClaim) (apportion.Question, error) {
-	question, of := apportion.Question{Claims: []*resourcev1.ResourceClaim{claim}}, shape(claim)
+	question, of := apportion.Question{Claims: []*resourcev1.ResourceClaim{claim}}, shapeOf(claim)
 	if o.prepared[of] == nil {
 		if o.isFork {
 			return question, nil

@@ -49,14 +49,14 @@ type Loop struct {
 	gone   map[string]bool
 	on     map[string][]*resourcev1.ResourceClaim
 	// left are the nodes where a claim of this shape may still fit. Nothing is freed but on nodes that go, so a node that is left out stays out.
-	left map[string][]string
+	left map[shape][]string
 	made int
 }
 
 // NewLoop decides over no nodes.
 func NewLoop(engine Engine, groups []Group) *Loop {
 	return &Loop{
-		engine: engine, groups: groups, gone: map[string]bool{}, on: map[string][]*resourcev1.ResourceClaim{}, left: map[string][]string{},
+		engine: engine, groups: groups, gone: map[string]bool{}, on: map[string][]*resourcev1.ResourceClaim{}, left: map[shape][]string{},
 	}
 }
 
@@ -83,15 +83,20 @@ func (l *Loop) note(node string) {
 	}
 }
 
-// shape of a claim: claims of one shape fit on the same nodes.
-func shape(claim *resourcev1.ResourceClaim) string {
+// shape of claims: those of one shape fit on the same nodes.
+type shape struct {
+	class string
+	count int64
+}
+
+func shapeOf(claim *resourcev1.ResourceClaim) shape {
 	exactly := claim.Spec.Devices.Requests[0].Exactly
-	return fmt.Sprint(exactly.DeviceClassName, " ", exactly.Count)
+	return shape{exactly.DeviceClassName, exactly.Count}
 }
 
 // search places a claim on the first node where it fits.
 func (l *Loop) search(ctx context.Context, engine Engine, claim *resourcev1.ResourceClaim) (string, error) {
-	of := shape(claim)
+	of := shapeOf(claim)
 	left, isKnown := l.left[of]
 	if !isKnown {
 		var err error
