@@ -89,6 +89,11 @@ pub(super) fn unknown_mode(claim: &ResourceClaim, unit: &Unit<'_>) -> Fatal {
     failure
 }
 
+pub(super) fn no_count(claim: &ResourceClaim, unit: &Unit<'_>) -> Fatal {
+    let message = format!("request `{}` asks for fewer than one device", unit.full_name);
+    of_unit(claim, unit, Code::ValidateInvalid, ".count", message, "count must be greater than zero")
+}
+
 pub(super) fn all_of_incomplete_pool(claim: &ResourceClaim, unit: &Unit<'_>, driver: &str, pool: &str) -> Fatal {
     let message =
         format!("request `{}` asks for all devices, but pool `{pool}` of `{driver}` is being updated", unit.full_name);

@@ -144,6 +144,8 @@ impl<'c> Checker<'_, '_, 'c> {
             return Err(failure::unknown_class(claim.claim, unit).into());
         }
         match unit.mode {
+            // The API server refuses less than one.
+            AllocationMode::ExactCount if unit.count == 0 => Err(failure::no_count(claim.claim, unit).into()),
             AllocationMode::ExactCount => Ok(Need { count: unit.count, all: None }),
             AllocationMode::All => {
                 let all = self.all_devices(claim, unit)?;

@@ -224,6 +224,21 @@ fn ask(seed: u64, mode: Mode, patience: u64) -> Answer {
 }
 
 #[test]
+fn fewer_than_one_device_cannot_be_asked_for() {
+    let (mut cluster, mut question) = world(1, Mode::Sound);
+    let request =
+        json!({ "name": "r", "exactly": { "deviceClassName": "any", "allocationMode": "ExactCount", "count": -1 } });
+    let claim = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c" },
+        "spec": { "devices": { "requests": [request] } } });
+    question.claims = vec![read_claim_value(claim).unwrap()];
+    let Outcome::Failed { failure, .. } = allocate_with(&mut cluster, &question, &Limits::default(), 0, &[]).outcome
+    else {
+        panic!("devices were given");
+    };
+    assert_eq!(failure.finding.path, "spec.devices.requests[0].exactly.count");
+}
+
+#[test]
 fn a_guided_search_gives_the_answer_of_the_plain_one() {
     let mut counts = [0; 5];
     for seed in 0..SEEDS {

@@ -106,11 +106,15 @@ fn answered_at(request: &ResourcePoolStatusRequest) -> Option<Option<Time>> {
     Some(ended.and_then(|condition| Time::parse(text(condition, "lastTransitionTime"))))
 }
 
-/// What is known of one pool: its slices of the newest generation.
+/// What is known of one pool: its slices of the newest generation, and what claims have of it.
 #[derive(Default)]
 struct Pool<'c> {
     generation: i64,
     slices: Vec<&'c ResourceSlice>,
+    /// Names of devices that claims use, other than with admin access.
+    used: BTreeSet<&'c String>,
+    /// Results of all claims.
+    results: usize,
 }
 
 impl Pool<'_> {
@@ -146,12 +150,20 @@ fn pools<'c>(cluster: &'c Cluster, request: &ResourcePoolStatusRequest) -> BTree
     };
     for slice in cluster.slices().values().map(AsRef::as_ref).filter(is_asked) {
         let generation = slice.spec.pool.generation;
-        let pool = pools.entry(&slice.spec.pool.name).or_insert_with(|| Pool { generation, slices: Vec::new() });
+        let pool = pools.entry(&slice.spec.pool.name).or_insert_with(|| Pool { generation, ..Pool::default() });
         if generation > pool.generation {
-            *pool = Pool { generation, slices: Vec::new() };
+            *pool = Pool { generation, ..Pool::default() };
         }
         if generation == pool.generation {
             pool.slices.push(slice);
+        }
+    }
+    let results = cluster.claims().values().flat_map(|claim| claim.results());
+    for result in results.filter(|result| result.driver == request.spec.driver) {
+        let Some(pool) = pools.get_mut(result.pool.as_str()) else { continue };
+        pool.results = pool.results.saturating_add(1);
+        if result.admin_access != Some(true) {
+            pool.used.insert(&result.device);
         }
     }
     pools
@@ -218,19 +230,18 @@ fn of_pool(
     let devices: Vec<(&ResourceSlice, &Device)> =
         pool.slices.iter().flat_map(|slice| slice.spec.devices.iter().map(|device| (*slice, device))).collect();
     let of_release = (profile.mode == Mode::Reference).then_some(profile.version);
-    let in_use = in_use(cluster, driver, name);
     let mut is_tainted =
         |slice: &ResourceSlice, device: &Device| !blocking_taints(cluster, selectors, slice, device).is_empty();
     let allocated = match of_release {
-        Some(version) if version <= Version::V1_36 => in_use.results,
-        _ => in_use.devices.len(),
+        Some(version) if version <= Version::V1_36 => pool.results,
+        _ => pool.used.len(),
     };
     let unavailable = devices
         .iter()
         .filter(|(slice, device)| match of_release {
             Some(version) if version <= Version::V1_36 => false,
             Some(_) => is_tainted(slice, device),
-            None => !in_use.devices.contains(&device.name) && is_tainted(slice, device),
+            None => !pool.used.contains(&device.name) && is_tainted(slice, device),
         })
         .count();
     let available = devices.len().saturating_sub(allocated).saturating_sub(unavailable);
@@ -244,25 +255,4 @@ fn of_pool(
         map.insert(field.to_owned(), json!(count));
     }
     fields
-}
-
-/// What claims have of one pool.
-#[derive(Default)]
-struct InUse<'c> {
-    /// Names of devices that claims use, other than with admin access.
-    devices: BTreeSet<&'c String>,
-    /// Results of all claims.
-    results: usize,
-}
-
-fn in_use<'c>(cluster: &'c Cluster, driver: &str, pool: &str) -> InUse<'c> {
-    let mut in_use = InUse::default();
-    let results = cluster.claims().values().flat_map(|claim| claim.results());
-    for result in results.filter(|result| result.driver == driver && result.pool == pool) {
-        in_use.results = in_use.results.saturating_add(1);
-        if result.admin_access != Some(true) {
-            in_use.devices.insert(&result.device);
-        }
-    }
-    in_use
 }

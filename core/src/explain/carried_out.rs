@@ -29,6 +29,9 @@ use crate::gather::Gather;
 /// says so.
 const MOST_OBJECTS: usize = 60_000;
 
+/// As so many objects counts a Pod that each trial places anew.
+const PLACING: usize = 10;
+
 /// Name of an added pool that comes after most others.
 const LAST: &str = "zz-apportion-added";
 
@@ -38,6 +41,8 @@ pub(crate) struct Trials<'t> {
     pub(crate) cluster: &'t Cluster,
     pub(crate) settled: &'t Settled,
     pub(crate) limits: &'t Limits,
+    /// Objects that a trial looks at.
+    size: usize,
     /// Objects that may still be looked at.
     left: usize,
 }
@@ -45,7 +50,10 @@ pub(crate) struct Trials<'t> {
 impl<'t> Trials<'t> {
     /// Trials in a cluster as it was given, which became another one.
     pub(crate) fn of(given: &'t Cluster, cluster: &'t Cluster, settled: &'t Settled, limits: &'t Limits) -> Self {
-        Self { given, cluster, settled, limits, left: MOST_OBJECTS }
+        let placed = given.pods().values().filter(|pod| !pod.spec.node_name.is_empty()).count();
+        let new = cluster.pods().len().saturating_sub(placed).saturating_mul(PLACING);
+        let size = [placed, new, given.claims().len(), given.nodes().len(), given.slices().len()].iter().sum();
+        Self { given, cluster, settled, limits, size, left: MOST_OBJECTS }
     }
 
     /// Leaves out suggestions that do not help. Those that cannot be carried out here stay: nobody can say it of them.
@@ -136,9 +144,7 @@ impl<'t> Trials<'t> {
 
     /// Takes the objects of one more trial from those that may still be looked at. False where they are too many.
     fn has_budget(&mut self) -> bool {
-        let given = self.given;
-        let sizes = [given.pods().len(), given.claims().len(), given.nodes().len(), given.slices().len()];
-        let left = self.left.checked_sub(sizes.iter().sum());
+        let left = self.left.checked_sub(self.size);
         self.left = left.unwrap_or(self.left);
         left.is_some()
     }

@@ -9,7 +9,7 @@ use super::origin::{Origin, about_claim};
 use super::preemption;
 use super::reasons::claims_of;
 use super::reasons::problems::request_problems;
-use super::settled::Settled;
+use super::settled::{Settled, Taking};
 use super::unknown::{unknown, unknown_device};
 use super::words::list;
 use crate::allocate::{DeviceId, Question, extended};
@@ -265,12 +265,12 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key, book: Arc<NodeCa
     case.stage.extend(super::group::near_misses(cluster, pod));
     let entries = settled.entries.get(key).map(Vec::as_slice).unwrap_or_default();
     let claims = claims_of(cluster, &key.0, entries);
-    nodes_of_pod(cluster, pod, &claims, &mut case);
+    nodes_of_pod(cluster, settled, pod, &claims, &mut case);
     let node_reasons = [Code::RunNodeUnsuitable, Code::RunClaimElsewhere, Code::LinkNearGroupClaim, Code::RunPreempted];
     let is_slice = |finding: &Finding| finding.object.as_ref().is_some_and(|object| object.kind == "ResourceSlice");
     let is_hard = |finding: &Finding| !node_reasons.contains(&finding.code) && !is_slice(finding);
     let is_stuck = case.stage.iter().any(is_hard);
-    let is_nowhere = case.question.nodes.is_empty() && case.all_nodes > 0;
+    let is_nowhere = case.question.nodes.is_empty();
     case.is_blocked = is_stuck || is_nowhere;
     case.pod = (!is_stuck).then(|| key.clone());
     if is_nowhere {
@@ -282,26 +282,38 @@ fn pod_case_of(cluster: &Cluster, settled: &Settled, key: &Key, book: Arc<NodeCa
 }
 
 /// The nodes that take the Pod, and the claims that are to be allocated there.
-fn nodes_of_pod(cluster: &Cluster, pod: &Pod, claims: &[&ResourceClaim], case: &mut Case) {
+fn nodes_of_pod(cluster: &Cluster, settled: &Settled, pod: &Arc<Pod>, claims: &[&ResourceClaim], case: &mut Case) {
+    let is_allocated = |claim: &&ResourceClaim| claim.status.allocation.is_some();
+    let (allocated, unallocated): (Vec<&ResourceClaim>, Vec<&ResourceClaim>) =
+        claims.iter().copied().partition(is_allocated);
+    // Where its claims have devices is a Pod's own, and what the Pods before it in its group take.
+    let taking = match allocated.is_empty() && settled.has_book(&case.book) {
+        true => settled.taking.borrow_mut().of(pod, || taking(cluster, pod, &[], case)),
+        false => Arc::new(taking(cluster, pod, &allocated, case)),
+    };
+    case.question.nodes.clone_from(&taking.nodes);
+    case.unallocated = unallocated.into_iter().cloned().collect();
+    case.allocated = allocated.into_iter().cloned().collect();
+    case.question.claims.clone_from(&case.unallocated);
+    case.question.claims.extend(taking.extended.as_ref().map(|extended| special::claim(pod, extended)));
+}
+
+fn taking(cluster: &Cluster, pod: &Pod, allocated: &[&ResourceClaim], case: &Case) -> Taking {
     let mut topology = case.book.topology();
     let filters = PodFilters::of(cluster, &mut topology, pod);
-    let (allocated, unallocated): (Vec<&ResourceClaim>, Vec<&ResourceClaim>) =
-        claims.iter().copied().partition(|claim| claim.status.allocation.is_some());
+    let mut nodes = Vec::new();
     let mut extended_here = None;
-    for state in Arc::clone(&case.book).nodes() {
+    for state in case.book.nodes() {
         let extended = extended::on_node(cluster, pod, &state.node);
         if filters.refuse(&topology, state, extended.as_ref()) || !allocated.iter().all(|claim| reaches(claim, state)) {
             continue;
         }
         // Nodes that need another claim for extended resources are asked on their own; the first kind is explained.
         if *extended_here.get_or_insert_with(|| extended.clone()) == extended {
-            case.question.nodes.push(state.name().to_owned());
+            nodes.push(state.name().to_owned());
         }
     }
-    case.unallocated = unallocated.into_iter().cloned().collect();
-    case.allocated = allocated.into_iter().cloned().collect();
-    case.question.claims.clone_from(&case.unallocated);
-    case.question.claims.extend(extended_here.flatten().map(|extended| special::claim(pod, &extended)));
+    Taking { nodes, extended: extended_here.flatten() }
 }
 
 fn claim_case(cluster: &Cluster, settled: &Settled, key: &Key, claim: &ResourceClaim) -> Case {

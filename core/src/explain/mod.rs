@@ -6,6 +6,7 @@
 //!
 //! Texts follow the rules for findings: one line, lower case, no full stop, the user's words in backticks.
 
+mod alike;
 mod answer;
 mod carried_out;
 pub(crate) mod case;
@@ -57,6 +58,7 @@ use crate::finding::{Code, Finding, ObjectRef};
 use carried_out::Trials;
 use case::Case;
 use gates::OtherGates;
+use nodes::Refusing;
 use raise::Raises;
 use settled::{Look, Settled, settle};
 use survey::{Survey, Surveys};
@@ -72,6 +74,7 @@ const TRIAL: u64 = 200_000;
 pub(crate) struct Known {
     surveys: Surveys,
     raises: Raises,
+    refusing: Refusing,
 }
 
 /// Explains what is asked for.
@@ -227,11 +230,12 @@ pub(crate) fn explain_case(
     }
     if !case.is_blocked && !case.question.claims.is_empty() {
         let survey = known.surveys.of(cluster, &case.question);
-        look_at_devices(cluster, &case, &survey, request, limits, allowance, &mut explanation);
+        look_at_devices(cluster, (&case, &survey, &mut known.refusing), request, limits, allowance, &mut explanation);
     } else if !case.is_blocked {
         explanation.state = State::Fits;
     } else if request.suggestions {
-        explanation.suggestions = allowance.lend(SUBJECT, |part| suggest::of_nodes(cluster, &case, part));
+        explanation.suggestions =
+            allowance.lend(SUBJECT, |part| suggest::of_nodes(cluster, &case, &mut known.refusing, part));
     }
     if request.suggestions && matches!(explanation.state, State::Blocked | State::NoDevices) {
         explanation.suggestions.extend(known.raises.suggestion(cluster, &case, limits));
@@ -247,8 +251,7 @@ pub(crate) fn explain_case(
 
 fn look_at_devices(
     cluster: &mut Cluster,
-    case: &Case,
-    survey: &Survey,
+    (case, survey, refusing): (&Case, &Survey, &mut Refusing),
     request: &Request,
     limits: &Limits,
     allowance: &mut Allowance,
@@ -292,7 +295,7 @@ fn look_at_devices(
             if !is_unguarded {
                 explanation.conflict = part.lend(CONFLICT, |part| conflict::smallest(cluster, case, survey, part));
             }
-            explanation.suggestions = suggest::suggestions(cluster, case, survey, part);
+            explanation.suggestions = suggest::suggestions(cluster, case, survey, refusing, part);
         });
         if is_unguarded {
             // What else helps only keeps the search from coming to the device with the error.

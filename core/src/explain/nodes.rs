@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::alike::Alike;
 use super::case::Case;
 use super::change::{Change, node_toleration};
 use super::pod_manifest::{change_spec, requirements, written};
@@ -39,16 +40,25 @@ const MOST_TRIED: usize = 32;
 const SHOWN: usize = 6;
 
 /// Nodes that take the Pod after the same changes, by what devices serve there of its resources.
-struct Group {
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
     changes: Vec<Change>,
     extended: Option<ExtendedResources>,
     nodes: Vec<String>,
 }
 
+/// The groups of nodes that refuse Pods.
+pub(crate) type Refusing = Alike<Vec<Group>>;
+
 /// What would have the Pod of a case placed on nodes that refuse it, the smallest change first.
-pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, allowance: &mut Allowance) -> Vec<Suggestion> {
+pub(crate) fn suggestions(
+    cluster: &mut Cluster,
+    case: &Case,
+    known: &mut Refusing,
+    allowance: &mut Allowance,
+) -> Vec<Suggestion> {
     let Some(pod) = case.pod.as_ref().and_then(|key| cluster.pods().get(key)).cloned() else { return Vec::new() };
-    let mut groups = groups(cluster, case, &pod);
+    let mut groups = groups(cluster, case, &pod, known);
     groups.arrange_by_key(|group| rank(&group.changes));
     let mut found: Vec<Suggestion> = Vec::new();
     let mut tried = 0;
@@ -91,9 +101,14 @@ pub(crate) fn suggestions(cluster: &mut Cluster, case: &Case, allowance: &mut Al
 
 /// Changes that have nodes take the Pod, each with the one change to its claims without which they do not fit there. For a Pod that
 /// nothing less helps.
-pub(crate) fn with_claims(cluster: &mut Cluster, case: &Case, allowance: &mut Allowance) -> Vec<Suggestion> {
+pub(crate) fn with_claims(
+    cluster: &mut Cluster,
+    case: &Case,
+    known: &mut Refusing,
+    allowance: &mut Allowance,
+) -> Vec<Suggestion> {
     let Some(pod) = case.pod.as_ref().and_then(|key| cluster.pods().get(key)).cloned() else { return Vec::new() };
-    let mut groups = groups(cluster, case, &pod);
+    let mut groups = groups(cluster, case, &pod, known);
     // What serves the Pod's plain resources is no claim that anybody wrote.
     groups.retain(|group| !group.changes.is_empty() && group.extended.is_none());
     if case.unallocated.is_empty() {
@@ -154,7 +169,15 @@ fn includes(changes: &[Change], others: &[Change]) -> bool {
 }
 
 /// The nodes that refuse the Pod and can be had by changes, in groups.
-fn groups(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
+fn groups(cluster: &Cluster, case: &Case, pod: &Arc<Pod>, known: &mut Refusing) -> Vec<Group> {
+    // Where its claims have devices is a Pod's own.
+    match case.allocated.is_empty() {
+        true => known.of(pod, || grouped(cluster, case, pod)).to_vec(),
+        false => grouped(cluster, case, pod),
+    }
+}
+
+fn grouped(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
     let (topology, filters) = filters_of(cluster, case, pod);
     let requirements = requirements(&pod.spec);
     let without = |left_out: &dyn Fn(&Change) -> bool| {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
+use super::reasons::problems::all_refused;
 use super::relax::asked;
 use super::requests::{alike, own_selectors, subjects};
 use super::statistics::{Counted, Held, counted};
@@ -75,7 +76,10 @@ fn of_request(
     if request.devices == 0 {
         let class = &request.class;
         return match request.other_devices {
-            0 => Some(format!("{ASKS}{count}, and {}", no_device(cluster))),
+            0 => {
+                let why = all_refused(cluster, "ResourceSlice");
+                Some(format!("{ASKS}{count}, and {}", why.unwrap_or_else(|| "no driver offers any device".to_owned())))
+            }
             1 => Some(format!("{ASKS}{count} of class `{class}`, and the only device there is not one")),
             other => Some(format!("{ASKS}{count} of class `{class}`, and none of the {other} devices there is one")),
         };
@@ -146,17 +150,6 @@ fn near_attribute(cluster: &Cluster, survey: &Survey, position: usize, reason: &
     let there: BTreeSet<String> =
         subjects.iter().flat_map(|one| one.device.attributes.keys().map(|name| full(one.driver, name))).gather();
     nearest_name(missing, there.iter()).map(|near| format!(": did you mean `{near}`?"))
-}
-
-/// Why there is no device at all.
-fn no_device(cluster: &Cluster) -> String {
-    let refused: Vec<String> = cluster.names_of_refused("ResourceSlice").map(|name| format!("`{name}`")).collect();
-    match refused.as_slice() {
-        [] => "no driver offers any device".to_owned(),
-        [only] if only == "``" => "the only ResourceSlice was refused".to_owned(),
-        [only] => format!("the only ResourceSlice, {only}, was refused"),
-        several => format!("all ResourceSlices were refused: {}", list(several.iter())),
-    }
 }
 
 /// What the most nodes have against the Pod that all nodes were asked for.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::alike::Alike;
 use super::case::Case;
 use super::change::Change;
 use super::pod_manifest::written;
@@ -29,6 +30,8 @@ const HIGHEST: i64 = 1_000_000_000;
 pub(super) struct Raises {
     /// What the nodes have left.
     book: Option<NodeCache>,
+    /// Whether nodes would do but for what is left of them.
+    full: Alike<bool>,
     refusals: KnownRefusals,
 }
 
@@ -45,7 +48,8 @@ impl Raises {
             let refusals = state.refusals(&pod, &requests);
             !refusals.is_empty() && refusals.iter().all(Refusal::is_curable)
         };
-        if !asks_others(&pod) && !case.book.nodes().any(is_full) {
+        let is_any_full = || case.book.nodes().any(is_full);
+        if !asks_others(&pod) && !*self.full.of(&pod, is_any_full) {
             return None;
         }
         for (to, class) in priorities(cluster, &pod).into_iter().take(MOST_TRIED) {

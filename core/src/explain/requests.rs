@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::case::Case;
+use super::reasons::problems::no_node;
 use super::shape::Mark;
 use super::statistics::{self, Subject, counted, fields};
 use super::survey::{Standing, Survey};
@@ -98,7 +99,9 @@ impl Count {
                             add(counts, (1, u64::from(alone)));
                         }
                     }
-                    Standing::Unseen => unseen.extend(slice.spec.devices.get(position).map(|device| (slice, device))),
+                    Standing::Unseen | Standing::Elsewhere => {
+                        unseen.extend(slice.spec.devices.get(position).map(|device| (slice, device)))
+                    }
                 }
             }
         }
@@ -171,7 +174,7 @@ fn unseen_kind(
         return Some((ReasonKind::OtherNode, String::new()));
     }
     let why = match name {
-        Some(name) => format!("there is no node `{name}`"),
+        Some(name) => no_node(cluster, name),
         None => "no node matches the node selector".to_owned(),
     };
     Some((ReasonKind::NoNode, why))
@@ -328,7 +331,7 @@ pub(crate) fn of_class<'c>(
 pub(crate) fn is_of_class(survey: &Survey, unit: usize, device: DeviceIdx) -> bool {
     match survey.standing(unit, device) {
         Standing::Unseen => false,
-        Standing::Usable => true,
+        Standing::Usable | Standing::Elsewhere => true,
         Standing::Kept { reason, .. } => {
             survey.reasons.get(reason).is_some_and(|mark| mark.kind != ReasonKind::NotOfClass)
         }

@@ -1,14 +1,16 @@
 //! A control plane at rest, as explanations and reports see it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use super::alike::Alike;
 use super::holders::Held;
 use super::origin::Origin;
 use super::preemption;
 use super::reasons::{self, Entry, Verdict, entries};
 use crate::allocate::Limits;
+use crate::allocate::extended::ExtendedResources;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::entries::key_of;
@@ -36,8 +38,17 @@ pub(crate) struct Settled {
     pub(crate) preempted: Vec<Preempted>,
     /// What the nodes have left, once somebody asked.
     book: OnceCell<Arc<NodeCache>>,
+    /// The nodes that take Pods.
+    pub(crate) taking: RefCell<Alike<Taking>>,
     /// Who has devices, once somebody asked.
     pub(crate) held: Arc<OnceLock<Held>>,
+}
+
+/// Nodes that take a Pod, and what devices serve there of its resources.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Taking {
+    pub(crate) nodes: Vec<String>,
+    pub(crate) extended: Option<ExtendedResources>,
 }
 
 /// Lets the control plane of a cluster settle. The cluster afterwards is the settled one.
@@ -123,6 +134,11 @@ impl Settled {
     /// What the nodes of the settled cluster have left.
     pub(crate) fn book(&self, cluster: &Cluster) -> Arc<NodeCache> {
         Arc::clone(self.book.get_or_init(|| Arc::new(NodeCache::new(cluster))))
+    }
+
+    /// Whether that is it.
+    pub(crate) fn has_book(&self, book: &Arc<NodeCache>) -> bool {
+        self.book.get().is_some_and(|own| Arc::ptr_eq(own, book))
     }
 
     /// The cluster as a Pod without a place sees it that is tried after other Pods of its PodGroup; `None` where it sees it as it is.

@@ -2,6 +2,7 @@
 
 use super::case::Case;
 use super::change::Change;
+use super::nodes::Refusing;
 use super::relax::{AllocatorTrials, Found, Suggestion, all_in_words, fewest, ranked};
 use super::survey::Survey;
 use super::{claim_manifest, nodes, propose, supply};
@@ -17,9 +18,10 @@ pub(crate) fn suggestions(
     cluster: &mut Cluster,
     case: &Case,
     survey: &Survey,
+    refusing: &mut Refusing,
     allowance: &mut Allowance,
 ) -> Vec<Suggestion> {
-    let mut all = allowance.lend(allowance.half(), |part| nodes::suggestions(cluster, case, part));
+    let mut all = allowance.lend(allowance.half(), |part| nodes::suggestions(cluster, case, refusing, part));
     let nodes = survey.nearest(MOST_NODES);
     let mut trials = AllocatorTrials { cluster, case, survey, nodes, allowance };
     let mut found: Vec<Found> = Vec::new();
@@ -34,7 +36,7 @@ pub(crate) fn suggestions(
         found.extend(together(&mut trials, &ladders));
         let AllocatorTrials { cluster, allowance, .. } = &mut trials;
         let half = allowance.half();
-        all.extend(allowance.lend(half, |part| nodes::with_claims(cluster, case, part)));
+        all.extend(allowance.lend(half, |part| nodes::with_claims(cluster, case, refusing, part)));
     }
     found.extend(supply::freed(&mut trials));
     found.extend(supply::added(&mut trials));
@@ -52,10 +54,15 @@ pub(crate) fn suggestions(
 }
 
 /// The suggestions for a case that no node takes, whatever the devices are.
-pub(crate) fn of_nodes(cluster: &mut Cluster, case: &Case, allowance: &mut Allowance) -> Vec<Suggestion> {
-    let mut all = nodes::suggestions(cluster, case, allowance);
+pub(crate) fn of_nodes(
+    cluster: &mut Cluster,
+    case: &Case,
+    refusing: &mut Refusing,
+    allowance: &mut Allowance,
+) -> Vec<Suggestion> {
+    let mut all = nodes::suggestions(cluster, case, refusing, allowance);
     if all.is_empty() {
-        all = nodes::with_claims(cluster, case, allowance);
+        all = nodes::with_claims(cluster, case, refusing, allowance);
     }
     ranked(&mut all);
     all

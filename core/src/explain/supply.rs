@@ -166,7 +166,7 @@ fn model(trials: &AllocatorTrials<'_>, unit: usize) -> Option<DeviceId> {
         Standing::Kept { reason, .. } => {
             trials.survey.reasons.get(reason).is_some_and(|mark| mark.kind >= ReasonKind::OtherGroup)
         }
-        Standing::Unseen => false,
+        Standing::Unseen | Standing::Elsewhere => false,
     };
     trials.cluster.inventory().all_slices().find_map(|entry| {
         let mut devices = entry.slice.spec.devices.iter().zip(entry.devices.iter());

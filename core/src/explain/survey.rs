@@ -18,6 +18,8 @@ use crate::cluster::{Cluster, DeviceIdx, PoolState, Slot};
 pub(crate) enum Standing {
     /// No node of the question reaches it.
     Unseen,
+    /// Nor is it reached, but it is of the unit's class.
+    Elsewhere,
     /// Nothing is in its way.
     Usable,
     /// The number of the reason that is hardest to remove, and whether it is the only one.
@@ -37,6 +39,9 @@ pub(crate) struct NodeTally {
 /// The latest surveys of one cluster: Pods that ask the same on the same nodes see the same.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surveys(VecDeque<(Question, Arc<Survey>)>);
+
+/// Most devices that are looked at although no node of the question reaches them.
+const MOST_ELSEWHERE: usize = 20_000;
 
 /// How many are kept: workloads whose Pods wait in turn.
 const MOST_KEPT: usize = 16;
@@ -102,7 +107,35 @@ impl Survey {
         if !question.nodes.is_empty() {
             inspect(cluster, question, &mut survey);
         }
+        survey.look_elsewhere(cluster);
         survey
+    }
+
+    /// Finds the devices of each unit's class that no node of the question reaches.
+    fn look_elsewhere(&mut self, cluster: &mut Cluster) {
+        let mut left = MOST_ELSEWHERE;
+        let mut memory = cluster.lend_memory();
+        let facts = &*cluster;
+        for unit in 0..self.units.len() {
+            let class = self.units.get(unit).and_then(|of_unit| facts.classes().get(&of_unit.class));
+            let Some(class) = class else { continue };
+            for entry in facts.inventory().all_slices() {
+                for (device, index) in entry.slice.spec.devices.iter().zip(entry.devices.iter()) {
+                    if left == 0 || self.standing(unit, *index) != Standing::Unseen {
+                        continue;
+                    }
+                    left = left.saturating_sub(1);
+                    let mut expressions = class.spec.selectors.iter().filter_map(|selector| selector.cel.as_ref());
+                    let is_of_class = expressions.all(|cel| {
+                        memory.selectors.matches(facts.profile(), &cel.expression, &entry.slice, device) == Ok(true)
+                    });
+                    if is_of_class {
+                        self.note(unit, *index, Standing::Elsewhere);
+                    }
+                }
+            }
+        }
+        cluster.return_memory(memory);
     }
 
     /// What stops the question before any search: the same on every node, or on the first one.
@@ -184,11 +217,11 @@ impl Survey {
         let rank = |standing: Standing, reasons: &Interned<Mark>| match standing {
             Standing::Usable => None,
             Standing::Kept { reason, .. } => Some(std::cmp::Reverse(reasons.get(reason).map(|mark| mark.kind))),
-            Standing::Unseen => Some(std::cmp::Reverse(None)),
+            Standing::Unseen | Standing::Elsewhere => Some(std::cmp::Reverse(None)),
         };
         // Nearer is what has a softer reason.
         let is_nearer = match *slot {
-            Standing::Unseen => true,
+            Standing::Unseen | Standing::Elsewhere => true,
             Standing::Usable => false,
             known => rank(standing, &self.reasons) < rank(known, &self.reasons),
         };

@@ -390,6 +390,26 @@ fn what_refers_to_an_object_of_a_mistaken_kind_says_what_was_mistaken() {
     assert!(reason.hint.as_ref().unwrap().contains("`resource.k8s.io`"), "{reason:?}");
 }
 
+/// A Node that was refused is not one that nobody gave.
+#[test]
+fn devices_of_a_refused_node_say_why_it_is_not_there() {
+    let text = format!("{CLASS}{}{}", slice("a", 1), wanting(ONE, "")).replace("{ name: c }", "{ name: c, image: x }");
+    let refused = "---\napiVersion: v1\nkind: Node\nmetadata: { name: a }\nstatus: { allocatable: { cpu: lots } }\n";
+    let explained = |text: &str| {
+        let reading = apportion_yaml::read(text.as_bytes(), &apportion_yaml::Limits::default());
+        let texts: Vec<String> = reading.documents.iter().map(|document| document.value.to_string()).collect();
+        let mut engine = Engine::new(Profile::default(), Limits::default());
+        engine.submit(texts.iter().map(String::as_str));
+        engine.inquire(json!({ "kind": "explain" })).unwrap()[0].take()
+    };
+    let alone = explained(&format!("{text}{refused}"));
+    assert_eq!(alone["headline"], "the cluster has no nodes: the only Node, `a`, was refused");
+    let other = "---\napiVersion: v1\nkind: Node\nmetadata: { name: b }\n";
+    let beside = explained(&format!("{text}{refused}{other}"));
+    let plain = beside["plain"].as_str().unwrap();
+    assert!(plain.contains("node `a` was refused: status.allocatable[cpu]: `lots` is not a quantity"), "{plain}");
+}
+
 /// Devices of an older generation count where no newer slice has them.
 #[test]
 fn devices_that_only_an_older_generation_has_are_named() {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::problems::all_refused;
 use super::selection;
 use super::shortfall::too_few;
 use crate::allocate::extended::{IMPLICIT_PREFIX, class_for};
@@ -61,7 +62,8 @@ pub(crate) fn of_nodes(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<
     reasons.extend(plain.into_iter().map(|(refusal, names)| unsuitable(asked, refusal, names, nodes.count)));
     reasons.extend(bare);
     if nodes.count == 0 {
-        reasons.push(asked.origin.finding(Code::RunNodeUnsuitable, "", "the cluster has no nodes"));
+        let why = all_refused(asked.cluster, "Node").map(|why| format!(": {why}")).unwrap_or_default();
+        reasons.push(asked.origin.finding(Code::RunNodeUnsuitable, "", format!("the cluster has no nodes{why}")));
     }
     reasons
 }

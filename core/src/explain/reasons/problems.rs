@@ -83,13 +83,36 @@ pub(crate) fn instead(cluster: &Cluster, (kind, short): (&str, &str), namespace:
 /// Something that the API server refused.
 pub(crate) fn was_refused(what: &str, name: &str, why: &Finding) -> Finding {
     let code = if why.code == Code::RunAdminNamespace { why.code } else { Code::RunRefused };
-    let place = if why.path.is_empty() { String::new() } else { format!("{}: ", why.path) };
-    let message = format!("refers to {what} `{name}`, which was refused: {place}{}", why.message);
+    let message = format!("refers to {what} `{name}`, which was refused: {}", with_place(why));
     let finding = Finding::new(code, "", message);
     match &why.hint {
         Some(hint) => finding.with_hint(hint.clone()),
         None => finding.with_hint(format!("correct the {what}")),
     }
+}
+
+/// What was found, after the field that it is about.
+fn with_place(why: &Finding) -> String {
+    if why.path.is_empty() { why.message.clone() } else { format!("{}: {}", why.path, why.message) }
+}
+
+/// Why there is no node of a name.
+pub(crate) fn no_node(cluster: &Cluster, name: &str) -> String {
+    match cluster.refused("Node", "", name) {
+        Some(why) => format!("node `{name}` was refused: {}", with_place(why)),
+        None => format!("there is no node `{name}`"),
+    }
+}
+
+/// That all objects of a kind were refused; `None` where none was.
+pub(crate) fn all_refused(cluster: &Cluster, kind: &'static str) -> Option<String> {
+    let refused: Vec<String> = cluster.names_of_refused(kind).map(str::to_owned).collect();
+    Some(match refused.as_slice() {
+        [] => return None,
+        [only] if only.is_empty() => format!("the only {kind} was refused"),
+        [only] => format!("the only {kind}, `{only}`, was refused"),
+        several => format!("all {kind}s were refused: {}", list(several.iter())),
+    })
 }
 
 /// Something of a kind of which a dump holds nothing.
