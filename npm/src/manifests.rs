@@ -103,9 +103,12 @@ impl Manifests {
     #[must_use]
     pub fn new(text: String) -> Self {
         let reading = read(text.as_bytes(), &Limits::default());
-        let by_object =
-            reading.documents.iter().enumerate().map(|(number, document)| (reference(&document.value), number));
-        Self { by_object: by_object.collect(), text, reading }
+        // Collecting would be compiled with a sort.
+        let mut by_object = BTreeMap::new();
+        for (number, document) in reading.documents.iter().enumerate() {
+            by_object.insert(reference(&document.value), number);
+        }
+        Self { by_object, text, reading }
     }
 
     /// The documents: object, place, whether `kubectl` refuses them.

@@ -165,7 +165,9 @@ impl<'t> Rewriter<'t> {
         out: &mut Output,
     ) -> Option<usize> {
         let entries = self.entries(node, from)?;
-        let origins: BTreeMap<&str, Origin<'_>> = new.keys().map(|key| (key.as_str(), origin(key, old, new))).collect();
+        // Collecting would be compiled with a sort.
+        let mut origins: BTreeMap<&str, Origin<'_>> = BTreeMap::new();
+        origins.extend(new.keys().map(|key| (key.as_str(), origin(key, old, new))));
         let by_name = |name: &str| entries.iter().find(|entry| entry.name == name);
         let column = self.column(entries.first()?.key.start)?;
         for entry in &entries {
@@ -235,7 +237,9 @@ impl<'t> Rewriter<'t> {
         if entry.body.len() == 1 && self.is_flow(entry.value) {
             let behind = self.positions.span(entry.value)?.end..self.line_end(entry.body.start)?;
             let fields = new.iter().filter(|(name, _)| is_meant(name));
-            let written = write(&Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect()));
+            let mut unwrapped = Map::new();
+            unwrapped.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
+            let written = write(&Value::Object(unwrapped));
             let mut lines = written.lines();
             out.push(format!("{}{}{}", spaces(column, shift)?, lines.next()?, self.text.get(behind)?));
             for line in lines {

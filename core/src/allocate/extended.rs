@@ -112,6 +112,14 @@ fn needs(pod: &Pod) -> Vec<Needs<'_>> {
     init.chain(pod.spec.containers.iter().map(|container| Needs::of(container, true))).collect()
 }
 
+/// The resource that a request of such a claim serves, and for which container.
+pub(crate) fn served(pod: &Pod, request: &str) -> Option<(String, String)> {
+    needs(pod).iter().enumerate().find_map(|(index, needs)| {
+        let resource = needs.amounts.keys().find(|resource| needs.request(index, resource) == request)?;
+        Some((resource.clone(), needs.container.name.clone()))
+    })
+}
+
 impl ExtendedResources {
     /// Adds the requests of all containers for one resource.
     ///

@@ -70,7 +70,7 @@ pub(crate) fn anonymize(objects: &mut [Value]) {
     let numbered = |(kind, names): (Kind, BTreeSet<String>)| {
         let (width, word) = (names.len().to_string().len(), json!(kind));
         let new_name = |number: usize| format!("{}-{number:0width$}", word.as_str().unwrap_or_default());
-        (kind, names.into_iter().zip((0..).map(new_name)).collect())
+        (kind, names.into_iter().zip((0..).map(new_name)).gather())
     };
     let new_names: BTreeMap<Kind, BTreeMap<String, String>> = names.into_iter().map(numbered).gather();
     let mut rename = |kind: Kind, name: &mut String| {
@@ -123,7 +123,7 @@ fn visit_labels(labels: &mut Map<String, Value>, visit: &mut Visitor<'_>) {
         visit_key(&mut key, visit);
         (key, value)
     });
-    *labels = visited.collect();
+    *labels = visited.gather();
 }
 
 /// What the values of a label are called; none where decisions look at them.

@@ -5,11 +5,12 @@ use serde_json::Value;
 use super::Cluster;
 use crate::api::unknown_kind::meant_object;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
+use crate::gather::Gather;
 
 impl Cluster {
     /// Remembers of which kinds a dump holds nothing.
     pub(crate) fn note_not_given(&mut self, kinds: impl IntoIterator<Item = &'static str>) {
-        self.not_given = kinds.into_iter().collect();
+        self.not_given = kinds.into_iter().gather();
     }
 
     /// Whether nothing is known about the objects of a kind.

@@ -43,6 +43,7 @@ use crate::cluster::{Cluster, Key};
 use crate::control_plane::server::{Refused, Server};
 use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
+use crate::gather::Gather;
 use crate::profile::{Mode, Profile};
 use crate::scheduler::preemption::Takeover;
 use crate::scheduler::{self, Examined, KnownRefusals, NodeCache, Scores, Settings, Verdict};
@@ -178,7 +179,7 @@ impl Simulation {
             undisturbed: None,
             seen: None,
             writes: 0,
-            first: Component::ALL.into_iter().map(|component| (component, profile.clone())).collect(),
+            first: Component::ALL.into_iter().map(|component| (component, profile.clone())).gather(),
             kubelet: profile,
             kubelets_by_node: BTreeMap::new(),
             kubelets: None,

@@ -15,6 +15,7 @@ use crate::api::others::Bystander;
 use crate::api::pod::Pod;
 use crate::api::read::{Json, Path};
 use crate::cluster::Cluster;
+use crate::gather::Gather;
 
 /// Labels of volumes that name zones and regions, and the label that a node without the same one has.
 const ZONES: [(&str, &str); 4] = [
@@ -50,7 +51,7 @@ impl Volumes {
             }
             for (position, (label, _)) in ZONES.iter().enumerate() {
                 let names = volume.metadata.labels.get(*label).map(|names| names.split(SEPARATOR).map(str::trim));
-                let names: BTreeSet<String> = names.into_iter().flatten().map(str::to_owned).collect();
+                let names: BTreeSet<String> = names.into_iter().flatten().map(str::to_owned).gather();
                 // A label that cannot be read says nothing.
                 if !names.is_empty() && !names.contains("") {
                     all.zones.insert((position, names));

@@ -112,7 +112,7 @@ impl History {
             before.is_none_or(|before| before.held().all(|old| old != *result))
         };
         let taken: BTreeSet<_> = claim.held().filter(is_new).map(|result| result.device()).gather();
-        let held = taken.iter().map(|device| (*device, self.holders.of(&self.cluster, *device))).collect();
+        let held = taken.iter().map(|device| (*device, self.holders.of(&self.cluster, *device))).gather();
         let pools: BTreeSet<(&str, &str)> = taken.iter().map(|(driver, pool, _)| (*driver, *pool)).gather();
         let mut found = Vec::new();
         devices::twice(&held, &mut found);
@@ -120,7 +120,7 @@ impl History {
             let slices = self.cluster.newest_of_pool(driver, pool);
             let published = slices.iter().flat_map(|slice| &slice.spec.devices);
             let published = published.map(|device| ((driver, pool, device.name.as_str()), device));
-            let published = published.filter(|(key, _)| taken.contains(key)).collect();
+            let published = published.filter(|(key, _)| taken.contains(key)).gather();
             devices::capacity(&held, &published, &mut found);
             if published.values().any(|device| !device.consumes_counters.is_empty()) {
                 let all = self.holders.of_pool(&self.cluster, driver, pool);

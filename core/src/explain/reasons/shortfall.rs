@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::allocate::extended::served;
 use crate::allocate::{Inability, NodeRefusal, RequestFunnel, Unable};
 use crate::api::claim::ResourceClaim;
 use crate::arrange::Arrange;
@@ -10,6 +11,7 @@ use crate::finding::{Code, Finding, list};
 use super::nodes::Asked;
 use crate::explain::origin::about_claim;
 use crate::scheduler::refusal::Nodes;
+use crate::scheduler::special;
 
 /// The first test that leaves too few devices; a later one is nearer to fitting.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -55,7 +57,12 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<F
     let reason = |((stage, claim, request), refusals): (Bottleneck, Vec<&NodeRefusal>)| {
         let position = nodes.claims.iter().position(|known| *known == claim);
         let name = position.and_then(|position| own.get(position)).unwrap_or(&claim);
-        let finding = describe(stage, (&claim, name), &request, &refusals, asked.cluster.slices().is_empty());
+        let served = if *name == special::NAME { served(asked.pod, &request) } else { None };
+        let what = match served {
+            Some((resource, container)) => format!("`{resource}` of container `{container}`"),
+            None => format!("request `{request}` of claim `{name}`"),
+        };
+        let finding = describe(stage, (&claim, name), (&request, &what), &refusals, asked.cluster.slices().is_empty());
         match asked.claims.iter().find(|known| known.metadata.name == *name) {
             Some(known) => about_claim(asked.cluster, known, located(known, &request, finding)),
             None => finding.about(asked.origin.object.clone()),
@@ -98,11 +105,11 @@ fn hidden(funnel: &RequestFunnel) -> u64 {
     unable.saturating_sub(funnel.matching.saturating_sub(funnel.able))
 }
 
-/// The claim by the name under which it was asked about, and by its own.
+/// The claim by the name under which it was asked about, and by its own; the request by its name, and in words.
 fn describe(
     stage: Stage,
     (known, claim): (&str, &str),
-    request: &str,
+    (request, what): (&str, &str),
     refusals: &[&NodeRefusal],
     has_no_slice: bool,
 ) -> Finding {
@@ -129,11 +136,11 @@ fn describe(
         }
     }
     let message = match alternatives.as_slice() {
-        [(_, own)] => format!("request `{request}` of claim `{claim}` {}", counts(own, &place)),
+        [(_, own)] => format!("{what} {}", counts(own, &place)),
         several => {
             let parts = several.iter().map(|(name, own)| format!("`{name}` {}", counts(own, &place)));
             let parts = parts.collect::<Vec<_>>().join("; ");
-            format!("no alternative of request `{request}` of claim `{claim}` fits: {parts}")
+            format!("no alternative of {what} fits: {parts}")
         }
     };
     let (code, hint) = match stage {
