@@ -199,6 +199,16 @@ type Fit struct {
 	Remainders []Remainder `json:"remainders"`
 	// Devices in use by namespace.
 	Namespaces []NamespaceDevices `json:"namespaces"`
+	// Taints of nodes where some fit, for Pods that tolerate them.
+	NodeTaints []NodesOfTaint `json:"nodeTaints,omitempty"`
+}
+
+// NodesOfTaint is a taint of nodes and the nodes that have it.
+type NodesOfTaint struct {
+	// The taint, as `key=value:effect`.
+	Taint string `json:"taint"`
+	// The nodes.
+	Nodes []string `json:"nodes"`
 }
 
 // FitRow says how many fit in one place.
@@ -334,4 +344,6 @@ type Devices struct {
 	Stranded int64 `json:"stranded"`
 	// Of all these, those that claims with admin access have beside.
 	Admin int64 `json:"admin"`
+	// Not known to be used, where claims that may have devices are not given or were refused.
+	Unknown int64 `json:"unknown,omitempty"`
 }

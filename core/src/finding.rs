@@ -39,6 +39,11 @@ impl ObjectRef {
     pub fn new(kind: &str, namespace: impl Into<String>, name: impl Into<String>) -> Self {
         Self { kind: kind.to_owned(), namespace: namespace.into(), name: name.into() }
     }
+
+    /// `namespace/name`, or the name alone where the kind has no namespace.
+    pub(crate) fn full_name(&self) -> String {
+        if self.namespace.is_empty() { self.name.clone() } else { format!("{}/{}", self.namespace, self.name) }
+    }
 }
 
 impl fmt::Display for ObjectRef {
@@ -419,7 +424,7 @@ codes! {
     LinkUnknownClaim = "link/unknown-claim", Warning,
         "A claim that is not among the objects given, in the namespace of the object that names it. The Pod stays Pending until somebody makes it.";
     LinkUnknownRequest = "link/unknown-request", Warning,
-        "A container uses a request of a claim that has no request of that name. The container cannot be started.";
+        "A container, or the allocation of a claim, names a request that the claim does not have. The container cannot be started.";
     LinkUnknownGroup = "link/unknown-group", Warning,
         "A Pod belongs to a PodGroup that is not among the objects given. The Pod waits for it.";
     LinkUnknownGroupClaim = "link/unknown-group-claim", Warning,

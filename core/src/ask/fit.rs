@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::left::{Left, left_in};
+use super::taint::{NodesOfTaint, node_taints};
 use super::what_if::{Supposition, suppose};
 use crate::allocate::{Allowance, DeviceId, InUse, Limits, Place, Question, find_place};
 use crate::api::claim::{DeviceRequest, ExactDeviceRequest, ResourceClaim};
@@ -127,6 +128,10 @@ pub struct Fit {
     pub remainders: Vec<Remainder>,
     /// Devices in use by namespace.
     pub namespaces: Vec<NamespaceDevices>,
+    /// Taints of nodes where some fit, for Pods that tolerate them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub node_taints: Vec<NodesOfTaint>,
 }
 
 /// The largest claim of a class.
@@ -170,7 +175,8 @@ pub struct Remainder {
     pub total: String,
 }
 
-/// How many more of a claim fit. The cluster is played first, and left full.
+/// How many more of a claim fit. The cluster is played first, and left full. Where it is not known which devices are in use, it is only
+/// known what does not fit even if none is.
 ///
 /// # Errors
 ///
@@ -182,6 +188,7 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     }
     simulation.settle();
     *cluster = simulation.into_cluster();
+    let knows_users = cluster.knows_users_of_devices();
     let claim = match &request.device {
         Some(device) => asked(cluster, device)?,
         None => claim(cluster, &request.subject)?,
@@ -228,7 +235,23 @@ pub fn fit(cluster: &mut Cluster, request: &FitRequest, limits: &Limits) -> Resu
     let after =
         explain_case(cluster, case, &Request::default(), &limits, &mut Allowance::new(0, 0), &mut Known::default());
     let runs_out = if placed >= MOST { format!("more than {MOST} fit") } else { after.headline };
-    Ok(Fit { total, rows, runs_out, largest, stranded, remainders, namespaces })
+    let node_taints = node_taints(cluster, per_node.iter().filter(|row| row.fits.at_most > 0).map(|row| &row.name));
+    let found = Fit { total, rows, runs_out, largest, stranded, remainders, namespaces, node_taints };
+    Ok(if knows_users { found } else { found.at_most() })
+}
+
+impl Fit {
+    /// What is left of the answer where any device may be in use.
+    fn at_most(mut self) -> Self {
+        let rows = self.rows.iter_mut().map(|row| &mut row.fits);
+        let largest = self.largest.iter_mut().map(|largest| &mut largest.devices);
+        for bounds in rows.chain(largest).chain([&mut self.total]) {
+            bounds.at_least = 0;
+        }
+        let runs_out = "which devices are in use is not known: claims of Pods are not given or were refused".to_owned();
+        let Self { total, rows, largest, node_taints, .. } = self;
+        Self { total, rows, largest, node_taints, runs_out, ..Self::default() }
+    }
 }
 
 /// A claim of a few words.

@@ -22,7 +22,7 @@ pub use nodes_needed::{NewNode, NodesNeeded, NodesNeededRequest, PodLeft, ShapeN
 pub use report::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report, report_of, run};
 pub use scores::{NodeScore, PodScores, ScoresRequest, scores};
 pub use snapshot::{FORMAT as SNAPSHOT_FORMAT, snapshot};
-pub use taint::{Eviction, TaintSpec, preview};
+pub use taint::{Eviction, NodesOfTaint, TaintSpec, preview};
 pub use usage::{AmountUsage, Devices, StrandedBy, Usage, UsageOf, UsageRow, usage};
 pub use what_if::{
     ClaimDifference, DeviceLost, Difference, Place, Placing, PodDifference, Supposition, Totals, compare_with, what_if,
@@ -35,7 +35,7 @@ use crate::allocate::Limits;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::control_plane::infer::infer_nodes;
-use crate::control_plane::{PRIORITY_CLASS, lacks, not_given, unmodelled};
+use crate::control_plane::{PRIORITY_CLASS, note_not_given, unmodelled};
 use crate::explain::{self, settled::settle};
 use crate::finding::{Code, Finding};
 
@@ -110,7 +110,7 @@ fn not_looked_at(mut cluster: Cluster, limits: &Limits) -> Vec<Finding> {
     let is_prior = |pod: &Pod| pod.spec.priority.is_some() || pod.spec.rest.get("priorityClassName").is_some();
     if cluster.workloads().is_empty() && !cluster.pods().values().any(|pod| is_prior(pod)) {
         infer_nodes(&mut cluster, &mut Vec::new());
-        let mut findings: Vec<Finding> = lacks(&not_given(&cluster)).into_iter().collect();
+        let mut findings: Vec<Finding> = note_not_given(&mut cluster).into_iter().collect();
         findings.extend(unmodelled(&cluster, &|pod| !pod.spec.node_name.is_empty()));
         return findings;
     }

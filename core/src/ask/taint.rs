@@ -8,10 +8,12 @@ use crate::allocate::Limits;
 use crate::api::object::Object;
 use crate::api::slice::{DeviceTaint, TaintEffect};
 use crate::arrange::Arrange;
-use crate::cluster::Cluster;
+use crate::cluster::entries::key_of;
+use crate::cluster::{Cluster, Key};
 use crate::control_plane::Simulation;
 use crate::explain::change::taint_parts;
 use crate::explain::unknown::unknown_device;
+use crate::explain::words::taint_of;
 use crate::finding::{Code, Finding};
 use crate::{controllers::taint_eviction as eviction, decision::Time};
 
@@ -39,6 +41,36 @@ pub struct Eviction {
     pub in_seconds: i64,
     /// The claims whose devices are tainted, as `namespace/name`.
     pub claims: Vec<String>,
+    /// Whether nothing is known of the claims, so that the Pod may have to go and may stay.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub unknown: bool,
+}
+
+/// A taint of nodes and the nodes that have it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct NodesOfTaint {
+    /// The taint, as `key=value:effect`.
+    pub taint: String,
+    /// The nodes.
+    pub nodes: Vec<String>,
+}
+
+/// Taints of some nodes that keep Pods away which do not tolerate them, in the order of the nodes.
+pub(super) fn node_taints<'n>(cluster: &Cluster, names: impl Iterator<Item = &'n String>) -> Vec<NodesOfTaint> {
+    let mut all: Vec<NodesOfTaint> = Vec::new();
+    for node in names.filter_map(|name| cluster.nodes().get(name)).filter(|node| !node.spec.unschedulable) {
+        for taint in node.spec.taints.iter().filter(|taint| taint.is_hard()) {
+            let (taint, node) = (taint_of(&taint.key, &taint.value, &taint.effect), node.metadata.name.clone());
+            match all.iter_mut().find(|known| known.taint == taint) {
+                Some(known) => known.nodes.push(node),
+                None => all.push(NodesOfTaint { taint, nodes: vec![node] }),
+            }
+        }
+    }
+    all
 }
 
 /// Taints devices in the slices of a cluster.
@@ -89,17 +121,27 @@ fn parse(text: &str) -> Result<DeviceTaint, Vec<Finding>> {
     if key.is_empty() { Err(bad()) } else { Ok(DeviceTaint { key, value, effect, ..DeviceTaint::default() }) }
 }
 
-/// Pods that the taints of a cluster drive out, by time and name.
+/// Pods that the taints of a cluster drive out, by time and name; those of whose claims nothing is known included.
 pub(crate) fn evictions(cluster: &Cluster, now: Time) -> Vec<Eviction> {
-    let mut all: Vec<Eviction> = eviction::preview(cluster, cluster.profile(), now)
-        .into_iter()
-        .map(|(key, at, claims)| Eviction {
-            pod: format!("{}/{}", key.0, key.1),
-            node: cluster.pods().get(&key).map(|pod| pod.spec.node_name.clone()).unwrap_or_default(),
-            in_seconds: at.millis().saturating_sub(now.millis()).max(0).div_euclid(1000),
-            claims: claims.into_iter().map(|claim| format!("{}/{}", claim.0, claim.1)).collect(),
-        })
-        .collect();
+    let named = |key: &Key| format!("{}/{}", key.0, key.1);
+    let of_pod = |key: &Key, at: Time, claims: &[Key], unknown| Eviction {
+        pod: named(key),
+        node: cluster.pods().get(key).map(|pod| pod.spec.node_name.clone()).unwrap_or_default(),
+        in_seconds: at.millis().saturating_sub(now.millis()).max(0).div_euclid(1000),
+        claims: claims.iter().map(named).collect(),
+        unknown,
+    };
+    let known = eviction::preview(cluster, cluster.profile(), now);
+    let mut all: Vec<Eviction> = known.iter().map(|(key, at, claims)| of_pod(key, *at, claims, false)).collect();
+    let may_evict = eviction::may_evict(cluster, cluster.profile());
+    let unknown = cluster.users_of_unknown_claims().filter(|_| may_evict);
+    for (pod, claim) in unknown.filter(|(pod, _)| !pod.metadata.is_deleting()) {
+        let pod = of_pod(&key_of(&pod.metadata), now, std::slice::from_ref(claim), true);
+        match all.iter_mut().find(|known| known.pod == pod.pod) {
+            Some(known) => known.claims.extend(pod.claims.into_iter().filter(|_| known.unknown)),
+            None => all.push(pod),
+        }
+    }
     all.arrange_by(|a, b| (a.in_seconds, &a.pod).cmp(&(b.in_seconds, &b.pod)));
     all
 }

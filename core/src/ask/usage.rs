@@ -1,6 +1,8 @@
 //! How much of the devices is used, free, or stranded: free, but out of reach of every claim that the classes and templates of the
 //! input stand for.
 //!
+//! Where it is not known who has devices, each that is not known to be used may be: it counts as unknown.
+//!
 //! Partitions are counted once: what draws from one counter set is one device here. Its counters say how much of it is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::left::{Left, left_in};
+use super::taint::{NodesOfTaint, node_taints};
+use super::what_if::devices;
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, inspect};
 use crate::allocate::{DeviceId, Limits, Question};
 use crate::api::claim::{DeviceRequest, DeviceSelector, ExactDeviceRequest, ResourceClaim};
@@ -18,14 +22,14 @@ use crate::arrange::Arrange;
 use crate::cluster::selectors::Selectors;
 use crate::cluster::{Cluster, PoolState};
 use crate::control_plane::infer::infer_nodes;
-use crate::control_plane::is_dump;
+use crate::control_plane::{is_dump, note_not_given};
 use crate::controllers::pool_status;
 use crate::explain::ReasonKind;
 use crate::explain::settled::settle;
 use crate::explain::shape::mark;
 use crate::gather::Gather;
 
-/// Devices in numbers: `total` is `used`, `free` and `stranded` together.
+/// Devices in numbers: `total` is `used`, `free`, `stranded` and `unknown` together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -40,6 +44,15 @@ pub struct Devices {
     pub stranded: u64,
     /// Of all these, those that claims with admin access have beside.
     pub admin: u64,
+    /// Not known to be used, where claims that may have devices are not given or were refused.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub unknown: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Devices {
@@ -50,6 +63,7 @@ impl Devices {
         self.free = self.free.saturating_add(more.free);
         self.stranded = self.stranded.saturating_add(more.stranded);
         self.admin = self.admin.saturating_add(more.admin);
+        self.unknown = self.unknown.saturating_add(more.unknown);
     }
 }
 
@@ -128,13 +142,21 @@ pub struct Usage {
     pub rows: Vec<UsageRow>,
     /// Why devices are stranded, most first.
     pub stranded: Vec<StrandedBy>,
-    /// Counters.
+    /// Counters; like capacities and pools none where it is not known who has devices.
     pub counters: Vec<AmountUsage>,
     /// Capacities of devices that can be shared.
     pub capacities: Vec<AmountUsage>,
     /// Pools as the status of a ResourcePoolStatusRequest has them: every partition counts, and admin access does not.
     #[cfg_attr(feature = "types", ts(type = "Array<Json>"))]
     pub pools: Vec<Value>,
+    /// Devices that claims have and no slice of the newest generation publishes; no number counts them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub unpublished: Vec<DeviceId>,
+    /// Taints of nodes that Pods have to tolerate to get the devices there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub node_taints: Vec<NodesOfTaint>,
 }
 
 /// What is counted as one device.
@@ -163,8 +185,11 @@ struct Known {
 
 /// How much is used, free and stranded. Manifests of which no claim has devices are played first; a dump is taken as it is.
 pub fn usage(cluster: &mut Cluster, limits: &Limits) -> Usage {
+    note_not_given(cluster);
+    let knows_users = cluster.knows_users_of_devices();
     // What a dump says is so, even where its claims are missing.
-    let is_played = !is_dump(cluster) && cluster.claims().values().all(|claim| claim.status.allocation.is_none());
+    let is_played =
+        knows_users && !is_dump(cluster) && cluster.claims().values().all(|claim| claim.status.allocation.is_none());
     if is_played {
         settle(cluster, limits);
     } else {
@@ -177,14 +202,14 @@ pub fn usage(cluster: &mut Cluster, limits: &Limits) -> Usage {
     let mut usage = Usage { is_played, ..Usage::default() };
     let mut rows: BTreeMap<(UsageOf, &str), Devices> = BTreeMap::new();
     for known in all.values() {
-        known.count_in(&mut usage.devices);
+        known.count_in(&mut usage.devices, knows_users);
         let classes = known.classes.iter().map(|class| (UsageOf::Class, class.as_str()));
         let places = [(UsageOf::Model, known.model.as_str()), (UsageOf::Node, known.node.as_str())];
         let namespaces = known.namespaces.iter().map(|namespace| (UsageOf::Namespace, namespace.as_str()));
         for key in classes.chain(places).chain(namespaces) {
-            known.count_in(rows.entry(key).or_default());
+            known.count_in(rows.entry(key).or_default(), knows_users);
         }
-        if !known.is_used && !known.is_reachable {
+        if knows_users && !known.is_used && !known.is_reachable {
             let reason = known.reason.unwrap_or(ReasonKind::NotOfClass);
             match usage.stranded.iter_mut().find(|by| by.reason == reason) {
                 Some(by) => by.devices = by.devices.saturating_add(1),
@@ -197,7 +222,7 @@ pub fn usage(cluster: &mut Cluster, limits: &Limits) -> Usage {
     usage.stranded.arrange_by_key(|by| (std::cmp::Reverse(by.devices), by.reason));
     let pools: BTreeSet<(&str, &str)> =
         cluster.newest_slices().map(|slice| (slice.spec.driver.as_str(), slice.spec.pool.name.as_str())).gather();
-    for (driver, pool) in &pools {
+    for (driver, pool) in pools.iter().filter(|_| knows_users) {
         let reach = Reach::of(cluster, driver, pool, &seen);
         for left in left_in(cluster, driver, pool) {
             let amounts = if left.is_counter { &mut usage.counters } else { &mut usage.capacities };
@@ -205,17 +230,23 @@ pub fn usage(cluster: &mut Cluster, limits: &Limits) -> Usage {
         }
     }
     let drivers: BTreeSet<&str> = pools.iter().map(|(driver, _)| *driver).gather();
-    usage.pools = drivers.into_iter().flat_map(|driver| pool_status::figures(cluster, driver)).collect();
+    let drivers = drivers.into_iter().filter(|_| knows_users);
+    usage.pools = drivers.flat_map(|driver| pool_status::figures(cluster, driver)).collect();
+    let held: BTreeSet<DeviceId> = cluster.held().map(|(_, result)| DeviceId::of_result(result)).gather();
+    usage.unpublished = held.difference(&devices(cluster)).cloned().collect();
+    let nodes = usage.rows.iter().filter(|row| row.of == UsageOf::Node).map(|row| &row.name);
+    usage.node_taints = node_taints(cluster, nodes);
     usage
 }
 
 impl Known {
-    fn count_in(&self, devices: &mut Devices) {
+    fn count_in(&self, devices: &mut Devices, knows_users: bool) {
         let add = |field: &mut u64, is_one: bool| *field = field.saturating_add(u64::from(is_one));
         add(&mut devices.total, true);
         add(&mut devices.used, self.is_used);
-        add(&mut devices.free, !self.is_used && self.is_reachable);
-        add(&mut devices.stranded, !self.is_used && !self.is_reachable);
+        add(&mut devices.free, knows_users && !self.is_used && self.is_reachable);
+        add(&mut devices.stranded, knows_users && !self.is_used && !self.is_reachable);
+        add(&mut devices.unknown, !knows_users && !self.is_used);
         add(&mut devices.admin, self.is_seen_by_admins);
     }
 }

@@ -115,6 +115,11 @@ pub struct Difference {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "types", ts(optional = nullable))]
     pub placing: Option<Placing>,
+    /// Objects that are not compared, because nothing is known of them in one of two clusters; without a name a whole kind. The totals
+    /// count only what is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    pub unknown: Vec<ObjectRef>,
     /// How much there is before.
     pub before: Totals,
     /// How much there is after.
@@ -243,7 +248,41 @@ pub fn compare_with(cluster: &Cluster, objects: &[Value], limits: &Limits) -> Di
     let mut after = Cluster::new(cluster.profile().clone());
     let findings = objects.iter().flat_map(|object| add(&mut after, object)).collect();
     let other = run(&mut after, limits);
-    Difference { findings, ..compare((&before, &report), (&after, &other)) }
+    let mut found = Difference { findings, ..compare((&before, &report), (&after, &other)) };
+    found.leave_out_unknown(&before, &after);
+    found
+}
+
+/// Kinds of the things that are compared.
+const COMPARED: [&str; 4] = ["Node", "ResourceSlice", "Pod", "ResourceClaim"];
+
+impl Difference {
+    /// Leaves out and names what is not given or was refused in one of two clusters: it is not gone.
+    fn leave_out_unknown(&mut self, before: &Cluster, after: &Cluster) {
+        let is_lacking = |kind: &str| before.is_not_given(kind) != after.is_not_given(kind);
+        let lacking = COMPARED.into_iter().filter(|kind| is_lacking(kind)).map(|kind| ObjectRef::new(kind, "", ""));
+        self.unknown = lacking.collect();
+        for object in before.keys_of_refused().chain(after.keys_of_refused()) {
+            let is_compared = COMPARED.contains(&&*object.kind) && !is_lacking(&object.kind);
+            if is_compared && !self.unknown.contains(object) {
+                self.unknown.push(object.clone());
+            }
+        }
+        let is_known = |kind: &str, name: &str| {
+            let is_it = |object: &ObjectRef| object.name.is_empty() || object.full_name() == name;
+            !self.unknown.iter().any(|object| object.kind == kind && is_it(object))
+        };
+        self.nodes_added.retain(|name| is_known("Node", name));
+        self.nodes_removed.retain(|name| is_known("Node", name));
+        self.pods.retain(|pod| is_known("Pod", &pod.pod));
+        self.claims.retain(|claim| is_known("ResourceClaim", &claim.claim));
+        let is_published = |cluster: &Cluster, device: &DeviceId| {
+            !is_lacking("ResourceSlice") && !cluster.hides_devices(&device.driver, Some(&device.pool))
+        };
+        self.devices_added.retain(|device| is_published(before, device));
+        self.devices_removed.retain(|device| is_published(after, device));
+        self.devices_lost.retain(|lost| is_published(after, &lost.device));
+    }
 }
 
 /// The control plane of the cluster with the changes: what is written differently is so from the start, Pods and nodes go as they do in a
@@ -357,7 +396,7 @@ fn totals(report: &Report, cluster: &Cluster, devices: &BTreeSet<DeviceId>) -> T
 }
 
 /// Devices of the newest generation of each pool.
-fn devices(cluster: &Cluster) -> BTreeSet<DeviceId> {
+pub(super) fn devices(cluster: &Cluster) -> BTreeSet<DeviceId> {
     cluster.newest_devices().map(|(slice, device)| DeviceId::of(slice, device)).gather()
 }
 

@@ -81,7 +81,7 @@ fn gone(
     }
     for (key, holders) in held.iter().filter(|(key, _)| !published.contains_key(*key)) {
         let (driver, pool, device) = key;
-        if facts.is_driver_refused(driver) {
+        if facts.cluster.hides_devices(driver, None) {
             continue;
         }
         let pool_is_known = published.keys().any(|(known, name, _)| known == driver && name == pool);

@@ -18,7 +18,7 @@ use crate::api::claim::ResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::infer::report_unknown_nodes;
-use crate::control_plane::{Simulation, lacks, not_given, refused_admin_access};
+use crate::control_plane::{Simulation, note_not_given, refused_admin_access};
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
@@ -37,34 +37,33 @@ pub(crate) struct Facts {
 
 /// What is wrong, by object: devices first, then claims, Pods and what cannot go.
 ///
-/// Objects that the API server would refuse, or whose kind is not known, come first and are left out; kinds that the dump lacks come last. Without a time it is the latest
+/// What the API server would say of single objects comes first; those that it would refuse, or whose kind is not known, are left out; kinds that the dump lacks come last. Without a time it is the latest
 /// that the objects speak of.
 pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec<Finding> {
     let now = now.unwrap_or_else(|| Simulation::start_of(&objects));
     let mut cluster = Cluster::new(profile.clone());
-    let mut refused = Vec::new();
+    let mut findings = Vec::new();
     for written in objects {
         let (object, found) = admit_value(&written, profile);
         match object {
-            Some(object) => cluster.apply(object),
+            Some(object) => {
+                cluster.apply(object);
+            }
             None => {
                 cluster.note_refused(written, &found);
-                refused.extend(found.into_iter().filter(is_left_out).map(refusal));
+                findings.extend(found.into_iter().filter(is_left_out).map(refusal));
             }
         }
     }
     for (object, finding) in refused_admin_access(&cluster) {
         cluster.delete(&object.reference());
         cluster.note_refused(object.write(), std::slice::from_ref(&finding));
-        refused.push(finding);
+        findings.push(finding);
     }
-    let missing = not_given(&cluster);
-    let lacking = lacks(&missing);
-    cluster.note_not_given(missing.into_iter().map(|(kind, _)| kind));
+    let lacking = note_not_given(&mut cluster);
     let knows_pods = !cluster.pods().is_empty();
     let knows_groups = !cluster.pod_groups().is_empty() || (knows_pods && !profile.features.generic_workload);
     let facts = Facts { cluster, now, knows_pods, knows_groups };
-    let mut findings = refused;
     if !facts.cluster.nodes().is_empty() {
         report_unknown_nodes(&facts.cluster, &mut findings);
     }
@@ -135,15 +134,6 @@ impl Facts {
             kind => kind,
         };
         self.cluster.refused(kind, namespace, name).is_some()
-    }
-
-    /// Whether a slice of a driver could not be read or was refused, so that not all of its devices are known.
-    pub(crate) fn is_driver_refused(&self, driver: &str) -> bool {
-        let is_of_driver = |object: &Value| {
-            let named = object.pointer("/spec/driver").and_then(Value::as_str);
-            object.get("kind").is_some_and(|kind| kind == "ResourceSlice") && named.is_none_or(|named| named == driver)
-        };
-        self.cluster.all_refused().any(is_of_driver)
     }
 
     /// Whether a Pod or PodGroup is there. An empty UID is that of any.

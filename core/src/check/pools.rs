@@ -57,7 +57,7 @@ pub(super) fn inspect<'c>(facts: &'c Facts, findings: &mut Vec<Finding>) -> Vec<
             whole(cluster, index).into_iter().for_each(|pool| seen.add(pool, None));
             seen
         });
-        if facts.is_driver_refused(driver) {
+        if facts.cluster.hides_devices(driver, None) {
             continue;
         }
         for (pool, nodes) in &seen.broken {

@@ -35,6 +35,11 @@ impl Links {
         self.pods_by_claim.get(claim).into_iter().flat_map(Names::keys)
     }
 
+    /// Claims that Pods refer to, whether there are such claims or not.
+    pub(crate) fn claims_of_pods(&self) -> impl Iterator<Item = &Key> {
+        self.pods_by_claim.keys()
+    }
+
     /// Claims that the object with this UID controls.
     pub(crate) fn claims_of_owner(&self, uid: &str) -> impl Iterator<Item = &Key> {
         self.claims_by_owner.get(uid).into_iter().flat_map(Names::keys)

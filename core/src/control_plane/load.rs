@@ -123,7 +123,7 @@ impl Simulation {
     fn complete(&mut self) {
         let mut findings = Vec::new();
         self.infer_nodes(&mut findings);
-        self.note_not_given(&mut findings);
+        findings.extend(note_not_given(self.server.cluster_mut()));
         self.refuse_admin_access(&mut findings);
         self.allow_admin_access(&mut findings);
         self.know_namespaces();
@@ -191,13 +191,6 @@ impl Simulation {
         }
     }
 
-    /// Remembers of which kinds a dump holds nothing, and says so of those that its objects need.
-    fn note_not_given(&mut self, findings: &mut Vec<Finding>) {
-        let missing = not_given(self.server.cluster());
-        findings.extend(lacks(&missing));
-        self.server.cluster_mut().note_not_given(missing.into_iter().map(|(kind, _)| kind));
-    }
-
     /// Leaves out what asks for admin access where that is not allowed, as the API server does.
     fn refuse_admin_access(&mut self, findings: &mut Vec<Finding>) {
         for (object, finding) in refused_admin_access(self.server.cluster()) {
@@ -243,9 +236,15 @@ impl Simulation {
     }
 }
 
-/// What to say of the kinds of which a dump holds nothing: which of them its objects need.
-pub(crate) fn lacks(missing: &[(&'static str, bool)]) -> Option<Finding> {
-    let needed: Vec<&str> = missing.iter().filter(|(_, is_needed)| *is_needed).map(|(kind, _)| *kind).collect();
+/// Remembers of which kinds a dump holds nothing, and says so of those that its objects need.
+pub(crate) fn note_not_given(cluster: &mut Cluster) -> Option<Finding> {
+    let missing = not_given(cluster);
+    let mut needed: Vec<&str> = missing.iter().filter(|(_, is_needed)| *is_needed).map(|(kind, _)| *kind).collect();
+    if cluster.has_devices_alone() {
+        let lacks_nodes = cluster.nodes().values().all(|node| is_inferred(node));
+        needed = ["Node", "Pod", "ResourceClaim"].into_iter().skip(usize::from(!lacks_nodes)).collect();
+    }
+    cluster.note_not_given(missing.into_iter().map(|(kind, _)| kind));
     let resources: Vec<String> = needed.iter().map(|kind| resource_of(kind)).collect();
     let names: Vec<String> = needed.iter().map(|kind| (*kind).to_owned()).collect();
     let message = format!("the dump holds no {}, so nothing is known about them", list(names.iter()));
@@ -261,7 +260,7 @@ pub(crate) fn is_dump(cluster: &Cluster) -> bool {
 }
 
 /// Kinds of which a dump holds nothing, each with whether its objects need some: what is not given is not known, other than in manifests.
-pub(crate) fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
+fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
     if !is_dump(cluster) {
         return Vec::new();
     }

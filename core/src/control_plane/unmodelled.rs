@@ -69,7 +69,7 @@ pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Fin
 
 fn finding(path: &str, what: &str, (count, object, detail): Note) -> Finding {
     let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
-    let example = object.as_ref().map(|object| format!("{} `{}`", object.kind, name_of(object))).unwrap_or_default();
+    let example = object.as_ref().map(|object| format!("{} `{}`", object.kind, object.full_name())).unwrap_or_default();
     let which = if count == 1 { example } else { format!("{count} objects, {example} is one") };
     let finding = Finding::new(Code::RunNotModelled, path, format!("not looked at: {what}: {which}{detail}"));
     match object {
@@ -162,17 +162,13 @@ fn not_expanded(cluster: &Cluster) -> Vec<Finding> {
     let finding = |((kind, reason), objects): ((String, String), Vec<ObjectRef>)| {
         let example = objects.first().cloned().unwrap_or_default();
         let message = match objects.len() {
-            1 => format!("{kind} `{}` is not expanded: {reason}", name_of(&example)),
-            count => format!("{count} {kind}s are not expanded, `{}` is one: {reason}", name_of(&example)),
+            1 => format!("{kind} `{}` is not expanded: {reason}", example.full_name()),
+            count => format!("{count} {kind}s are not expanded, `{}` is one: {reason}", example.full_name()),
         };
         Finding::new(Code::RunNotExpanded, "", message).about(example)
     };
     kinds.arrange_by(|(one, _), (other, _)| one.cmp(other));
     kinds.into_iter().map(finding).collect()
-}
-
-fn name_of(object: &ObjectRef) -> String {
-    if object.namespace.is_empty() { object.name.clone() } else { format!("{}/{}", object.namespace, object.name) }
 }
 
 fn reference_of(kind: &str, namespace: &str, name: &str) -> ObjectRef {

@@ -17,6 +17,7 @@ mod laws;
 mod layout;
 mod made;
 mod manifests;
+mod partial;
 mod questions;
 mod speed;
 

@@ -17,12 +17,12 @@ fn engine(yaml: &str) -> Engine {
     engine
 }
 
-fn of(settings: Value) -> Engine {
+pub(super) fn of(settings: Value) -> Engine {
     let (profile, limits) = wire::settings(settings).unwrap();
     Engine::new(profile, limits)
 }
 
-fn ask<T: serde::de::DeserializeOwned>(engine: &Engine, inquiry: Value) -> T {
+pub(super) fn ask<T: serde::de::DeserializeOwned>(engine: &Engine, inquiry: Value) -> T {
     serde_json::from_value(engine.inquire(inquiry).unwrap()).unwrap()
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .frames import frame, row
-from .records import Finding, Record
+from .records import Finding, ObjectRef, Record
 
 if TYPE_CHECKING:
     import pandas
@@ -58,6 +58,8 @@ class Eviction(Record):
     in_seconds: int
     #: The claims whose devices are tainted, as `namespace/name`.
     claims: list[str]
+    #: Whether nothing is known of the claims, so that the Pod may have to go and may stay.
+    unknown: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,9 @@ class Difference(Record):
     evictions: list[Eviction] = field(default_factory=list)
     #: What is compared: that Pods keep their places (`keep`), or that all are placed `anew`.
     placing: str | None = None
+    #: Objects that are not compared, because nothing is known of them in one of two clusters; without a name a whole
+    #: kind. The totals count only what is known.
+    unknown: list[ObjectRef] = field(default_factory=list)
     #: Why objects of the change were refused and left out.
     findings: list[Finding] = field(default_factory=list)
 
@@ -176,6 +181,15 @@ class Remainder(Record):
 
 
 @dataclass(frozen=True)
+class NodesOfTaint(Record):
+    """A taint of nodes and the nodes that have it."""
+    #: The taint, as `key=value:effect`.
+    taint: str
+    #: The nodes.
+    nodes: list[str]
+
+
+@dataclass(frozen=True)
 class Fit(Record):
     """The answer."""
     #: In the whole cluster.
@@ -193,6 +207,8 @@ class Fit(Record):
     remainders: list[Remainder]
     #: Devices in use by namespace.
     namespaces: list[NamespaceDevices]
+    #: Taints of nodes where some fit, for Pods that tolerate them.
+    node_taints: list[NodesOfTaint] = field(default_factory=list)
 
     def to_frame(self) -> pandas.DataFrame:
         """A row per place with `name`, `at_least` and `at_most`. Needs pandas."""
@@ -203,7 +219,7 @@ class Fit(Record):
 
 @dataclass(frozen=True)
 class Devices(Record):
-    """Devices in numbers: `total` is `used`, `free` and `stranded` together."""
+    """Devices in numbers: `total` is `used`, `free`, `stranded` and `unknown` together."""
     #: All of them.
     total: int
     #: Held by a claim, as a whole or in part; not only with admin access.
@@ -214,6 +230,8 @@ class Devices(Record):
     stranded: int
     #: Of all these, those that claims with admin access have beside.
     admin: int
+    #: Not known to be used, where claims that may have devices are not given or were refused.
+    unknown: int = 0
 
 
 @dataclass(frozen=True)
@@ -268,16 +286,20 @@ class Usage(Record):
     rows: list[UsageRow]
     #: Why devices are stranded, most first.
     stranded: list[StrandedBy]
-    #: Counters.
+    #: Counters; like capacities and pools none where it is not known who has devices.
     counters: list[AmountUsage]
     #: Capacities of devices that can be shared.
     capacities: list[AmountUsage]
     #: Pools as the status of a ResourcePoolStatusRequest has them: every partition counts, and admin access does not.
     pools: list[Any]
+    #: Devices that claims have and no slice of the newest generation publishes; no number counts them.
+    unpublished: list[DeviceId] = field(default_factory=list)
+    #: Taints of nodes that Pods have to tolerate to get the devices there.
+    node_taints: list[NodesOfTaint] = field(default_factory=list)
 
     def to_frame(self) -> pandas.DataFrame:
         """A row per class, model, node and namespace with its numbers of devices. Needs pandas."""
-        names = ("total", "used", "free", "stranded", "admin")
+        names = ("total", "used", "free", "stranded", "admin", "unknown")
         return frame(UsageRow, [
             {"of": one.of, "name": one.name, **{name: getattr(one.devices, name) for name in names}} for one in self.rows
         ], columns=("of", "name", *names))

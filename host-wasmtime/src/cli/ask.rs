@@ -212,7 +212,12 @@ impl Asked<'_, Box<dyn Door>> {
                 (Some(object), Severity::Error) => ("error", format!("{object}: ")),
                 _ => ("note", String::new()),
             };
-            shown.stderr.push_str(&clean(&format!("{kind}: {object}{}{hint}\n", finding.message)));
+            let line = format!("{kind}: {object}{}{hint}\n", finding.message);
+            let line = clean(&line);
+            // Of two inputs that are compared each may give cause to it.
+            if !shown.stderr.contains(&*line) {
+                shown.stderr.push_str(&line);
+            }
             if finding.severity == Severity::Error {
                 shown.verdict = Verdict::No;
             }

@@ -83,9 +83,18 @@ fn show(found: &Difference, pen: Pen) -> String {
         let wrapped = wrap(&clean(&text), width().saturating_sub(4)).into_iter().enumerate();
         lines.extend(wrapped.map(|(index, line)| format!("{}{line}", if index == 0 { "  " } else { "    " })));
     }
+    if !found.unknown.is_empty() {
+        let names = found.unknown.iter().map(|object| match object.name.is_empty() {
+            true => object.kind.clone(),
+            false => object.to_string(),
+        });
+        let names: Vec<String> = names.collect();
+        lines.push(pen.paint(Ink::Strong, "Not compared, as one side lacks or refuses them"));
+        lines.extend(indented(&clean(&names.join(", ")), 2));
+    }
     if lines.is_empty() {
         lines.push("Nothing changes.".to_owned());
-    } else if found.before != found.after {
+    } else if found.before != found.after && found.unknown.is_empty() {
         let change = format!("{} {} {}", in_total(&found.before), pen.arrow(), in_total(&found.after));
         lines.push(pen.paint(Ink::Strong, "Together"));
         lines.extend(indented(&change, 2));
@@ -127,14 +136,24 @@ fn by_pool(devices: &[DeviceId]) -> Vec<String> {
 }
 
 pub(crate) fn eviction_lines(evictions: &[Eviction], pen: Pen) -> Vec<String> {
-    let mut lines = vec![pen.paint(Ink::Strong, "Evicted")];
-    for eviction in evictions {
+    let (unknown, known): (Vec<&Eviction>, Vec<&Eviction>) = evictions.iter().partition(|eviction| eviction.unknown);
+    let mut lines = Vec::new();
+    if !known.is_empty() {
+        lines.push(pen.paint(Ink::Strong, "Evicted"));
+    }
+    for eviction in known {
         let when = match eviction.in_seconds {
             0 => "at once".to_owned(),
             seconds => format!("in {seconds} s"),
         };
         let claims = eviction.claims.join(", ");
         lines.push(clean(&format!("  {} on {}: {when}, for claim {claims}", eviction.pod, eviction.node)).into_owned());
+    }
+    if !unknown.is_empty() {
+        lines.push(pen.paint(Ink::Strong, "Not known whether evicted, as their claims are not given or were refused"));
+    }
+    for Eviction { pod, node, claims, .. } in unknown {
+        lines.extend(indented(&format!("{pod} on {node}, claim {}", claims.join(", ")), 2));
     }
     lines
 }

@@ -184,7 +184,8 @@ export function devicesOf(devices: readonly string[] | null): string {
   return devices === null ? "not there" : devices.length === 0 ? "no device" : devices.map((name) => name.slice(name.indexOf("/") + 1)).join(", ");
 }
 
-export function evicted({ pod, node, inSeconds }: Eviction): string {
+export function evicted({ pod, node, inSeconds, unknown }: Eviction): string {
+  if (unknown === true) return `${pod} from ${node}: not known, as its claims are not given or were refused`;
   return `${pod} from ${node}${Number(inSeconds) === 0 ? " at once" : ` in ${inSeconds} s`}`;
 }
 

@@ -88,6 +88,11 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, memory: &mut Memory, now:
     decision
 }
 
+/// Whether there are taints that drive Pods out.
+pub(crate) fn may_evict(cluster: &Cluster, profile: &Profile) -> bool {
+    profile.features.device_taints && !Taints::of(cluster, profile).is_empty()
+}
+
 /// Pods that have to go, each with the time and the claims whose devices are tainted; by namespace and name.
 pub fn preview(cluster: &Cluster, profile: &Profile, now: Time) -> Vec<(Key, Time, Vec<Key>)> {
     if !profile.features.device_taints {

@@ -1,4 +1,4 @@
-//! Used, free and stranded are together what there is, and what is used is what claims have.
+//! Used, free, stranded and unknown are together what there is, and what is used is what claims have.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ pub(super) fn adds_up(case: &Case) -> Result<(), Contradiction> {
     let usage: Usage = serde_json::from_value(answer).unwrap();
     let rows = usage.rows.iter().map(|row| (row.name.as_str(), row.devices));
     for (name, devices) in rows.chain([("all", usage.devices)]) {
-        let Devices { total, used, free, stranded, .. } = devices;
-        if total != used + free + stranded {
+        let Devices { total, used, free, stranded, unknown, .. } = devices;
+        if total != used + free + stranded + unknown || (unknown > 0 && free + stranded > 0) {
             return Err(format!("usage does not add up | {name}: {devices:?}"));
         }
     }

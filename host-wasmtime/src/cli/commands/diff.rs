@@ -37,7 +37,8 @@ pub(crate) struct DiffArguments {
 pub(super) fn diff(arguments: &DiffArguments) -> Result<Shown> {
     let DiffArguments { before, after, cluster, namespace, engine, view } = arguments;
     let mut asked = ask::cluster(engine, &view.look, slice::from_ref(before), &ClusterArguments::default(), namespace)?;
-    let after = ask::cluster(engine, &view.look, after.as_slice(), cluster, namespace)?;
+    let mut after = ask::cluster(engine, &view.look, after.as_slice(), cluster, namespace)?;
     let answer = asked.inquire_once(&Inquiry::Compare { objects: after.input.objects().collect() })?;
-    difference::shown(&mut asked, Some(&after), &answer, view.output)
+    let shown = difference::shown(&mut asked, Some(&after), &answer, view.output)?;
+    after.with_remarks(shown)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use apportion_core::api::quantity::Quantity;
-use apportion_core::ask::{AmountUsage, Devices, Inquiry, Usage, UsageOf, UsageRow};
+use apportion_core::ask::{AmountUsage, Devices, Inquiry, NodesOfTaint, Usage, UsageOf, UsageRow};
 use apportion_core::explain::ReasonKind;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -13,7 +13,7 @@ use crate::cli::arguments::{EngineArguments, InputArguments, NamespaceArguments,
 use crate::cli::ask;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::shown::Shown;
-use crate::cli::text::{self, and, clean, count, row, table, width, wrap};
+use crate::cli::text::{self, alike, and, clean, count, row, table, width, wrap};
 
 const EXAMPLE: &str = "\
 Example:
@@ -70,9 +70,12 @@ const TABLES: [(PerChoice, UsageOf, &str); 4] = [
 ];
 
 fn show(usage: &Usage, per: Option<PerChoice>, pen: Pen) -> String {
-    let Devices { total, used, free, stranded, admin } = usage.devices;
+    let Devices { total, used, free, stranded, admin, unknown } = usage.devices;
     let devices = count(usize::try_from(total).unwrap_or(usize::MAX), "device");
-    let title = format!("{devices}: {used} used, {free} free, {stranded} stranded");
+    let title = match unknown {
+        0 => format!("{devices}: {used} used, {free} free, {stranded} stranded"),
+        unknown => format!("{devices}: {used} used, {unknown} not known"),
+    };
     let mut lines = vec![pen.paint(Ink::Strong, &title)];
     let mut say =
         |text: String| lines.extend(wrap(&clean(&text), width()).iter().map(|line| pen.paint(Ink::Faint, line)));
@@ -83,6 +86,19 @@ fn show(usage: &Usage, per: Option<PerChoice>, pen: Pen) -> String {
         say("What draws from one counter set counts as one device; the counters say how much of it is taken."
             .to_owned());
     }
+    if unknown > 0 {
+        say(format!("Which of the others are used is not known: {UNKNOWN_CLAIMS}."));
+    }
+    for one in alike(&usage.unpublished, |id| (id.driver.clone(), id.pool.clone())) {
+        let names: Vec<&str> = one.iter().map(|id| id.device.as_str()).collect();
+        let Some(first) = one.first() else { continue };
+        let of = format!("{}/{}", first.driver, first.pool);
+        say(format!(
+            "Claims have devices of {of} that no slice publishes and no number here counts: {}.",
+            names.join(", ")
+        ));
+    }
+    taint_sentences(&usage.node_taints).into_iter().for_each(&mut say);
     if admin > 0 {
         say(format!("Claims with admin access see {admin} of them beside."));
     }
@@ -92,7 +108,8 @@ fn show(usage: &Usage, per: Option<PerChoice>, pen: Pen) -> String {
         say(format!("Stranded, as no claim of a class or template here could get them: {}.", and(&reasons)));
     }
     for (_, of, head) in TABLES.iter().filter(|(choice, ..)| per.is_none_or(|per| per == *choice)) {
-        lines.extend(of_rows(usage.rows.iter().filter(|row| row.of == *of).collect(), head, per.is_some()));
+        let rows = usage.rows.iter().filter(|row| row.of == *of).collect();
+        lines.extend(of_rows(rows, head, per.is_some(), unknown > 0));
     }
     if per.is_none() {
         lines.extend(of_amounts(&usage.counters, "COUNTER"));
@@ -101,8 +118,25 @@ fn show(usage: &Usage, per: Option<PerChoice>, pen: Pen) -> String {
     text::lines(lines)
 }
 
+/// Why it may not be known who has devices.
+pub(super) const UNKNOWN_CLAIMS: &str = "claims that may have them are not given or were refused";
+
+/// Which nodes are only for Pods with tolerations.
+pub(super) fn taint_sentences(taints: &[NodesOfTaint]) -> Vec<String> {
+    let sentence = |NodesOfTaint { taint, nodes }: &NodesOfTaint| {
+        let shown: Vec<String> = nodes.iter().take(MOST_ROWS).cloned().collect();
+        let more = match nodes.len().saturating_sub(shown.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let noun = text::plural(nodes.len(), "node");
+        format!("Devices of {noun} {}{more} are for Pods that tolerate `{taint}`.", shown.join(", "))
+    };
+    taints.iter().map(sentence).collect()
+}
+
 /// Most interesting rows first where not all are shown: those with stranded devices, then those in use.
-fn of_rows(mut rows: Vec<&UsageRow>, head: &str, shows_all: bool) -> Vec<String> {
+fn of_rows(mut rows: Vec<&UsageRow>, head: &str, shows_all: bool, has_unknown: bool) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();
     }
@@ -114,14 +148,17 @@ fn of_rows(mut rows: Vec<&UsageRow>, head: &str, shows_all: bool) -> Vec<String>
     let is_namespace = head == "NAMESPACE";
     let mut cells = vec![match is_namespace {
         true => row([head, "USED", "ADMIN"]),
+        false if has_unknown => row([head, "TOTAL", "USED", "NOT KNOWN", "ADMIN"]),
         false => row([head, "TOTAL", "USED", "FREE", "STRANDED", "ADMIN"]),
     }];
     for UsageRow { name, devices, .. } in rows {
-        let Devices { total, used, free, stranded, admin } = devices;
+        let Devices { total, used, free, stranded, admin, unknown } = devices;
         let name = if name.is_empty() { "(several nodes)" } else { name };
-        let [total, used, free, stranded, admin] = [total, used, free, stranded, admin].map(u64::to_string);
+        let [total, used, free, stranded, admin, unknown] =
+            [total, used, free, stranded, admin, unknown].map(u64::to_string);
         cells.push(match is_namespace {
             true => row([name, &used, &admin]),
+            false if has_unknown => row([name, &total, &used, &unknown, &admin]),
             false => row([name, &total, &used, &free, &stranded, &admin]),
         });
     }

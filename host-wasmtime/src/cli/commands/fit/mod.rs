@@ -8,6 +8,7 @@ use apportion_core::finding::ObjectRef;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use super::usage::taint_sentences;
 use crate::cli::arguments::{ChangeArguments, EngineArguments, InputArguments, NamespaceArguments, ViewArguments};
 use crate::cli::ask;
 use crate::cli::pen::{Ink, Pen};
@@ -150,6 +151,7 @@ fn show(found: &Fit, per: Per, name: &str, pen: Pen) -> String {
     lines.push(String::new());
     let mut say = |text: String| lines.extend(wrap(&clean(&text), width()));
     say(format!("What runs out: {}.", found.runs_out));
+    taint_sentences(&found.node_taints).into_iter().for_each(&mut say);
     if found.stranded > 0 {
         let stranded = count(usize::try_from(found.stranded).unwrap_or(usize::MAX), "device");
         let (match_it, make_up) = if found.stranded == 1 { ("matches", "does") } else { ("match", "do") };

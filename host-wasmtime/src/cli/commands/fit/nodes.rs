@@ -100,8 +100,11 @@ fn count_of(number: u64, noun: &str) -> String {
 }
 
 fn devices_in_words(devices: &Devices) -> String {
-    let Devices { total, used, free, stranded, .. } = devices;
-    format!("{used} of {} used, {free} free, {stranded} stranded", count_of(*total, "device"))
+    let Devices { total, used, free, stranded, unknown, .. } = devices;
+    match unknown {
+        0 => format!("{used} of {} used, {free} free, {stranded} stranded", count_of(*total, "device")),
+        unknown => format!("{used} of {} used, {unknown} not known", count_of(*total, "device")),
+    }
 }
 
 /// Nodes that are shown one by one.
@@ -119,7 +122,9 @@ fn show(found: &NodesNeeded, is_copy: bool, up_to: u64, pen: Pen) -> String {
     let waiting = pods.saturating_sub(*placed);
     let title = match (*pods, waiting) {
         (0, _) => "No Pod is Pending: no more nodes are needed".to_owned(),
-        (_, 0) => format!("{} fit on the nodes that are there", all_of(*pods, what)),
+        (1, 0) => format!("The {what} fits on the nodes that are there"),
+        (_, 0) => format!("All {} fit on the nodes that are there", count_of(*pods, what)),
+        (1, _) => format!("The {what} does not fit on the nodes that are there"),
         (_, rest) if rest == *pods => format!("None of {} fits on the nodes that are there", count_of(*pods, what)),
         _ => format!("{placed} of {} fit on the nodes that are there", count_of(*pods, what)),
     };
@@ -139,11 +144,6 @@ fn show(found: &NodesNeeded, is_copy: bool, up_to: u64, pen: Pen) -> String {
         lines.extend(wrap(&clean(&sentence), width()));
     }
     text::lines(lines)
-}
-
-/// `The Pod`, `All 3 Pods`.
-fn all_of(number: u64, what: &str) -> String {
-    if number == 1 { format!("The {what}") } else { format!("All {}", count_of(number, what)) }
 }
 
 /// What nodes of one shape do.
@@ -179,7 +179,10 @@ fn one(shape: &ShapeNeeded, pods: u64, up_to: u64, pen: Pen) -> Vec<String> {
     };
     proven.into_iter().for_each(&mut say);
     if at_most.is_none() || *left_count > 0 {
-        say(format!("{placed} of {} get a place.", count_of(pods, "Pod")));
+        say(match pods {
+            1 => "The Pod gets no place.".to_owned(),
+            pods => format!("{placed} of {} get a place.", count_of(pods, "Pod")),
+        });
     }
     let mut rows = vec![row(["NODE", "PODS", "DEVICES"])];
     for node in nodes.iter().take(MOST_NODES) {

@@ -1,0 +1,162 @@
+//! Parts of a real cluster: what is not given or was refused does not become a fact.
+
+use apportion_core::ask::{Bounds, Devices, Difference, Eviction, Fit, Usage};
+use apportion_core::finding::{Finding, ObjectRef};
+use serde_json::{Value, json};
+
+use super::questions::{ask, of};
+
+const DRIVER: &str = "gpu.example.com";
+
+/// A cluster with two devices, one of which a Pod uses.
+fn cluster() -> Vec<Value> {
+    let named =
+        |namespace: &str, name: &str| json!({ "namespace": namespace, "name": name, "uid": format!("real-{name}") });
+    let device = json!({ "request": "gpu", "driver": DRIVER, "pool": "a", "device": "gpu-0" });
+    let users = json!([{ "resource": "pods", "name": "p", "uid": "real-p" }]);
+    let exact = json!([{ "name": "gpu", "exactly": { "deviceClassName": "gpu" } }]);
+    vec![
+        json!({ "apiVersion": "v1", "kind": "Node", "metadata": named("", "a") }),
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": named("", "gpu"), "spec": {} }),
+        json!({
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": named("", "slice"),
+            "spec": {
+                "driver": DRIVER, "nodeName": "a", "pool": { "name": "a", "generation": 1, "resourceSliceCount": 1 },
+                "devices": [{ "name": "gpu-0" }, { "name": "gpu-1" }],
+            },
+        }),
+        json!({
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": named("ml", "c"),
+            "spec": { "devices": { "requests": exact } },
+            "status": { "allocation": { "devices": { "results": [device] } }, "reservedFor": users },
+        }),
+        json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": named("ml", "p"),
+            "spec": { "nodeName": "a", "containers": [{ "name": "c", "image": "x" }], "resourceClaims": [{ "name": "gpu", "resourceClaimName": "c" }] },
+            "status": { "phase": "Running" },
+        }),
+    ]
+}
+
+/// The cluster without objects of some kinds.
+fn without(kinds: &[&str]) -> Vec<Value> {
+    let mut objects = cluster();
+    objects.retain(|object| !kinds.contains(&object["kind"].as_str().unwrap()));
+    objects
+}
+
+/// The cluster with an object of a kind that cannot be read.
+fn with_unreadable(kind: &str) -> Vec<Value> {
+    let mut objects = cluster();
+    let broken = objects.iter_mut().find(|object| object["kind"] == kind).unwrap();
+    match kind {
+        "ResourceClaim" => broken["spec"]["devices"]["requests"] = json!("oops"),
+        "ResourceSlice" => broken["spec"]["devices"] = json!("oops"),
+        "Pod" => broken["spec"]["resourceClaims"] = json!("oops"),
+        _ => broken["spec"] = json!("oops"),
+    }
+    objects
+}
+
+fn submitted(objects: &[Value]) -> apportion_core::engine::Engine {
+    let mut engine = of(json!({}));
+    let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
+    engine.submit(texts.iter().map(String::as_str));
+    engine
+}
+
+#[test]
+fn devices_of_claims_that_are_not_known_are_neither_free_nor_used() {
+    let alone = without(&["ResourceClaim", "Pod", "Node"]);
+    for (objects, unknown) in
+        [(cluster(), 0), (without(&["ResourceClaim"]), 2), (with_unreadable("ResourceClaim"), 2), (alone, 2)]
+    {
+        let engine = submitted(&objects);
+        let usage: Usage = ask(&engine, json!({ "kind": "usage" }));
+        let known = 2 - unknown;
+        let (used, free) = (known / 2, known / 2);
+        assert_eq!(usage.devices, Devices { total: 2, used, free, unknown, ..Devices::default() });
+        assert!(!usage.is_played);
+        let fit: Fit = ask(&engine, json!({ "kind": "fit", "device": { "class": "gpu" } }));
+        let at_most = free + unknown;
+        assert_eq!(fit.total, Bounds { at_least: free, at_most });
+        assert_eq!(fit.rows[0].fits, fit.total);
+        assert_eq!(fit.largest[0].devices, fit.total);
+    }
+}
+
+#[test]
+fn a_cluster_without_claims_has_its_devices_free() {
+    let mut objects = without(&["ResourceClaim"]);
+    objects.last_mut().unwrap()["spec"]["resourceClaims"] = json!([]);
+    let usage: Usage = ask(&submitted(&objects), json!({ "kind": "usage" }));
+    assert_eq!(usage.devices, Devices { total: 2, free: 2, ..Devices::default() });
+}
+
+#[test]
+fn slices_alone_are_said_to_lack_what_could_use_them() {
+    let remarks: Vec<Finding> =
+        ask(&submitted(&without(&["Node", "Pod", "ResourceClaim"])), json!({ "kind": "unmodelled" }));
+    let [only] = remarks.as_slice() else { panic!("{remarks:?}") };
+    assert_eq!(only.message, "the dump holds no `Node`, `Pod`, `ResourceClaim`, so nothing is known about them");
+}
+
+#[test]
+fn who_would_have_to_go_is_not_known_without_the_claims() {
+    let taint = |effect: &str| json!([{ "devices": DRIVER, "taint": format!("broken:{effect}") }]);
+    for (objects, unknown) in
+        [(cluster(), false), (without(&["ResourceClaim"]), true), (with_unreadable("ResourceClaim"), true)]
+    {
+        let engine = submitted(&objects);
+        let evictions: Vec<Eviction> = ask(&engine, json!({ "kind": "evictions", "taints": taint("NoExecute") }));
+        let [only] = evictions.as_slice() else { panic!("{evictions:?}") };
+        assert_eq!((&*only.pod, only.unknown, &*only.claims), ("ml/p", unknown, &["ml/c".to_owned()][..]));
+        let evictions: Vec<Eviction> = ask(&engine, json!({ "kind": "evictions", "taints": taint("NoSchedule") }));
+        assert_eq!(evictions, []);
+    }
+}
+
+#[test]
+fn what_one_of_two_clusters_does_not_know_is_not_gone() {
+    for kind in ["Node", "ResourceSlice", "Pod", "ResourceClaim"] {
+        let name = match kind {
+            "Node" => "a",
+            "ResourceSlice" => "slice",
+            "Pod" => "p",
+            _ => "c",
+        };
+        let namespace = if matches!(kind, "Pod" | "ResourceClaim") { "ml" } else { "" };
+        let lacking = (without(&[kind]), ObjectRef::new(kind, "", ""));
+        let refused = (with_unreadable(kind), ObjectRef::new(kind, namespace, name));
+        for (other, unknown) in [lacking, refused] {
+            for (before, after) in [(cluster(), other.clone()), (other, cluster())] {
+                let found: Difference = ask(&submitted(&before), json!({ "kind": "compare", "objects": after }));
+                assert_eq!(found.unknown, [unknown.clone()]);
+                let devices = [found.devices_added, found.devices_removed].concat();
+                assert_eq!((devices, found.devices_lost), (vec![], vec![]), "{kind}");
+                assert_eq!([found.nodes_added, found.nodes_removed].concat(), [""; 0], "{kind}");
+                assert_eq!((found.pods, found.claims), (vec![], vec![]), "{kind}");
+            }
+        }
+    }
+    let mut smaller = cluster();
+    smaller[2]["spec"]["devices"] = json!([{ "name": "gpu-0" }]);
+    let found: Difference = ask(&submitted(&cluster()), json!({ "kind": "compare", "objects": smaller }));
+    assert_eq!((found.devices_removed.len(), found.unknown), (1, vec![]));
+}
+
+#[test]
+fn nodes_with_taints_and_devices_without_slices_are_named() {
+    let mut objects = cluster();
+    objects[0]["spec"] = json!({ "taints": [{ "key": "gpu", "value": "yes", "effect": "NoSchedule" }] });
+    objects[3]["status"]["allocation"]["devices"]["results"][0]["device"] = json!("gpu-9");
+    let engine = submitted(&objects);
+    let usage: Usage = ask(&engine, json!({ "kind": "usage" }));
+    let fit: Fit = ask(&engine, json!({ "kind": "fit", "device": { "class": "gpu" } }));
+    for taints in [usage.node_taints, fit.node_taints] {
+        let [only] = taints.as_slice() else { panic!("{taints:?}") };
+        assert_eq!((&*only.taint, &*only.nodes), ("gpu=yes:NoSchedule", &["a".to_owned()][..]));
+    }
+    let unpublished: Vec<&str> = usage.unpublished.iter().map(|device| device.device.as_str()).collect();
+    assert_eq!((usage.devices.used, unpublished), (0, vec!["gpu-9"]));
+}
