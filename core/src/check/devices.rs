@@ -9,6 +9,7 @@ use crate::api::slice::{Device, ResourceSlice, ResourceSliceSpec};
 use crate::cluster::{Draws, Ledger, Usage};
 use crate::finding::{Code, Finding};
 use crate::gather::Gather;
+use crate::near::nearest_name;
 
 /// Driver, pool and device.
 pub(super) type DeviceKey<'c> = (&'c str, &'c str, &'c str);
@@ -26,10 +27,36 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     let held = held(facts);
     let usable = pools::inspect(facts, findings);
     let published = published(facts, &usable);
+    unasked(facts, findings);
     twice(&held, findings);
     gone(facts, &held, &published, findings);
     capacity(&held, &published, findings);
     counters(facts, &held, findings);
+}
+
+/// Devices that were allocated for a request that the claim does not have.
+fn unasked(facts: &Facts, findings: &mut Vec<Finding>) {
+    for claim in facts.cluster.claims().values() {
+        let requests = &claim.spec.devices.requests;
+        let is_asked = |name: &str| match name.split_once('/') {
+            Some((name, alternative)) => requests.iter().any(|request| {
+                request.name == name && request.first_available.iter().any(|one| one.name == alternative)
+            }),
+            None => requests.iter().any(|request| request.name == name),
+        };
+        for (index, result) in claim.results().enumerate().filter(|(_, result)| !is_asked(&result.request)) {
+            let message = format!(
+                "device `{}` is allocated for request `{}`, which the claim does not have",
+                result.device, result.request
+            );
+            let hint = match nearest_name(&result.request, requests.iter().map(|request| &request.name)) {
+                Some(near) => format!("did you mean `{near}`? A Pod cannot use devices of another request"),
+                None => "delete the Pods that use the claim, so that its devices are allocated again".to_owned(),
+            };
+            let path = format!("{RESULTS}[{index}].request");
+            findings.push(of_claim(claim, Code::LinkUnknownRequest, &path, message, hint));
+        }
+    }
 }
 
 /// Who has which device, other than for administration.

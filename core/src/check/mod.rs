@@ -10,6 +10,7 @@ mod finalizers;
 mod history;
 mod pods;
 mod pools;
+mod references;
 mod settled;
 
 use serde_json::Value;
@@ -48,6 +49,7 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
         match object {
             Some(object) => {
                 cluster.apply(object);
+                findings.extend(found.into_iter().filter(|finding| finding.severity == Severity::Warning));
             }
             None => {
                 cluster.note_refused(written, &found);
@@ -69,6 +71,7 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
     }
     devices::inspect(&facts, &mut findings);
     claims::inspect(&facts, &mut findings);
+    references::inspect(&facts, &mut findings);
     pods::inspect(&facts, &mut findings);
     finalizers::inspect(&facts, &mut findings);
     findings.extend(lacking);

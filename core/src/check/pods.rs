@@ -12,7 +12,9 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
         }
         let nodes = facts.cluster.nodes();
         let name = &pod.spec.node_name;
-        if !nodes.is_empty() && !nodes.contains_key(name) && !facts.is_refused("Node", "", name) {
+        // A node that runs a Pod and has slices is missing from the dump, not from the cluster.
+        let is_alive = pod.status.phase == "Running" && facts.cluster.inventory().node_names().any(|node| node == name);
+        if !nodes.is_empty() && !nodes.contains_key(name) && !facts.is_refused("Node", "", name) && !is_alive {
             let object = pod.metadata.reference("Pod");
             let message = format!("the Pod is on node `{name}`, which does not exist");
             let hint = "delete the Pod: nothing runs it, and its claims stay reserved";

@@ -153,7 +153,6 @@ fn inferred(nodes: &BTreeMap<String, BTreeMap<String, String>>) -> Finding {
 
 /// Nodes that slices name or select but nobody wrote: their devices are out of reach.
 pub(crate) fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding>) {
-    let pods: BTreeSet<&String> = cluster.pods().values().map(|pod| &pod.spec.node_name).gather();
     let nodes = cluster.nodes();
     // Both are in the order of names: slices mostly name nodes that are there.
     let mut known = nodes.keys().peekable();
@@ -165,7 +164,7 @@ pub(crate) fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding
     let of_devices =
         of_devices.filter_map(|device| device.node_name.as_ref()).filter(|name| !nodes.contains_key(*name));
     let is_refused = |name: &str| cluster.refused("Node", "", name).is_some();
-    let is_unknown = |name: &&String| !name.is_empty() && !pods.contains(name) && !is_refused(name);
+    let is_unknown = |name: &&String| !name.is_empty() && !is_refused(name);
     let unknown: BTreeSet<&String> = of_slices.chain(of_devices).filter(is_unknown).gather();
     if !unknown.is_empty() {
         let message = format!("slices name nodes that are not given: {}", list(unknown.into_iter()));

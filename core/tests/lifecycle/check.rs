@@ -324,3 +324,79 @@ fn what_a_dump_lacks_is_the_same_for_every_question() {
         }
     }
 }
+
+/// A Pod that runs shows that its node is there.
+#[test]
+fn a_node_that_runs_pods_and_is_not_given_is_missing_from_the_dump() {
+    let found = |phase: &str| {
+        let mut user = pod("p", "one");
+        user["status"]["phase"] = json!(phase);
+        let mut found = inspect(
+            vec![claim("one", &["a"], &["p"]), user, slice(), counters(), node("other")],
+            &Profile::default(),
+            None,
+        );
+        found.retain(|finding| finding.code != Code::RunNotGiven);
+        found
+    };
+    assert_eq!(found("Pending").last().unwrap().code, Code::CheckPodWithoutNode);
+    let found = found("Running");
+    let [only] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(only.message, "slices name nodes that are not given: `n`");
+}
+
+/// What `run` warns of or refuses is wrong here as well.
+#[test]
+fn names_that_nothing_has_and_objects_that_are_refused_are_reported() {
+    let class =
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu" }, "spec": {} });
+    let waiting = |entry: Value| {
+        let mut pod = pod("p", "x");
+        pod["spec"].as_object_mut().unwrap().remove("nodeName");
+        pod["spec"]["resourceClaims"] = json!([entry]);
+        pod["status"] = json!({});
+        pod
+    };
+    let requests =
+        |class: &str| json!({ "devices": { "requests": [{ "name": "r", "exactly": { "deviceClassName": class } }] } });
+    let mut wanted = claim("one", &[], &[]);
+    wanted["status"] = json!({});
+    wanted["spec"] = requests("gqu");
+    let template = json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": { "name": "t", "namespace": "ns" },
+        "spec": { "spec": requests("gqu") },
+    });
+    let priority = json!({ "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": { "name": "high" }, "value": 1 });
+    let mut refused = waiting(json!({ "name": "e", "resourceClaimTemplateName": "t" }));
+    refused["spec"]["priorityClassName"] = json!("hihg");
+    let mut old = slice();
+    old["spec"]["devices"][2]["basic"] = json!({});
+    let mut other = claim("one", &["x"], &["p"]);
+    other["status"]["allocation"]["devices"]["results"][0]["request"] = json!("s");
+    for (objects, code, name, hint) in [
+        (
+            vec![waiting(json!({ "name": "e", "resourceClaimName": "oen" })), claim("one", &[], &[])],
+            "run/missing-claim",
+            "p",
+            "did you mean `one`?",
+        ),
+        (
+            vec![waiting(json!({ "name": "e", "resourceClaimTemplateName": "u" })), template.clone()],
+            "run/missing-template",
+            "p",
+            "did you mean `t`?",
+        ),
+        (vec![wanted], "alloc/unknown-class", "one", "did you mean `gpu`?"),
+        (vec![template], "alloc/unknown-class", "t", "did you mean `gpu`?"),
+        (vec![priority, refused], "run/refused", "p", "did you mean `high`?"),
+        (vec![old], "read/unknown-field", "devices", "`basic` is of"),
+        (vec![other, pod("p", "one"), slice()], "link/unknown-request", "one", "did you mean `r`?"),
+    ] {
+        let found = inspect([objects, vec![class.clone(), node("n")]].concat(), &Profile::default(), None);
+        let is_it = |finding: &&Finding| {
+            finding.code.text() == code && finding.object.as_ref().is_some_and(|object| object.name == name)
+        };
+        let it = found.iter().find(is_it).unwrap_or_else(|| panic!("{code}: {found:?}"));
+        assert!(it.hint.as_ref().is_some_and(|text| text.contains(hint)), "{it:?}");
+    }
+}

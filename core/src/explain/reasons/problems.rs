@@ -1,6 +1,6 @@
 //! What is wrong with the claims of a Pod, in the user's words.
 
-use crate::api::claim::ResourceClaim;
+use crate::api::claim::{DeviceRequest, ResourceClaim};
 use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::resource_of;
@@ -149,16 +149,21 @@ pub(crate) fn no_source(source: &PodResourceClaim, path: &str, origin: &Origin) 
 
 /// Requests of a claim that no node can satisfy because they are wrong in themselves.
 pub(crate) fn request_problems(cluster: &Cluster, claim: &ResourceClaim) -> Vec<Finding> {
-    let name = &claim.metadata.name;
+    let of = format!("claim `{}`", claim.metadata.name);
+    let problems = class_problems(cluster, &of, &claim.spec.devices.requests);
+    problems.into_iter().map(|problem| about_claim(cluster, claim, problem)).collect()
+}
+
+/// The same of the requests `of` a claim or template, without saying where the object is.
+pub(crate) fn class_problems(cluster: &Cluster, of: &str, requests: &[DeviceRequest]) -> Vec<Finding> {
     let mut problems = Vec::new();
-    for (index, request) in claim.spec.devices.requests.iter().enumerate() {
+    for (index, request) in requests.iter().enumerate() {
         let path = format!("spec.devices.requests[{index}]");
         if let Some(exact) = &request.exactly {
             let path = format!("{path}.exactly.deviceClassName");
-            problems.extend(class_problem(cluster, name, &request.name, &exact.device_class_name, &path));
+            problems.extend(class_problem(cluster, of, &request.name, &exact.device_class_name, &path));
         } else if request.first_available.is_empty() {
-            let message =
-                format!("request `{}` of claim `{name}` has neither `exactly` nor `firstAvailable`", request.name);
+            let message = format!("request `{}` of {of} has neither `exactly` nor `firstAvailable`", request.name);
             let finding = Finding::new(Code::RunBadRequest, path, message);
             problems.push(finding.with_hint("name a device class below `exactly`"));
         } else if !cluster.profile().features.prioritized_list {
@@ -169,16 +174,16 @@ pub(crate) fn request_problems(cluster: &Cluster, claim: &ResourceClaim) -> Vec<
             for (sub, alternative) in request.first_available.iter().enumerate() {
                 let label = format!("{}/{}", request.name, alternative.name);
                 let path = format!("{path}.firstAvailable[{sub}].deviceClassName");
-                problems.extend(class_problem(cluster, name, &label, &alternative.device_class_name, &path));
+                problems.extend(class_problem(cluster, of, &label, &alternative.device_class_name, &path));
             }
         }
     }
-    problems.into_iter().map(|problem| about_claim(cluster, claim, problem)).collect()
+    problems
 }
 
-fn class_problem(cluster: &Cluster, claim: &str, label: &str, class: &str, path: &str) -> Option<Finding> {
+fn class_problem(cluster: &Cluster, of: &str, label: &str, class: &str, path: &str) -> Option<Finding> {
     if class.is_empty() {
-        let message = format!("request `{label}` of claim `{claim}` names no device class");
+        let message = format!("request `{label}` of {of} names no device class");
         return Some(Finding::new(Code::AllocNoClassName, path, message).with_hint("set `deviceClassName`"));
     }
     if cluster.classes().contains_key(class) {
@@ -186,17 +191,16 @@ fn class_problem(cluster: &Cluster, claim: &str, label: &str, class: &str, path:
     }
     if let Some(why) = cluster.refused("DeviceClass", "", class) {
         let refused = was_refused("device class", class, why);
-        let message = format!("request `{label}` of claim `{claim}` {}", refused.message);
+        let message = format!("request `{label}` of {of} {}", refused.message);
         return Some(Finding { path: path.to_owned(), message, ..refused });
     }
     if cluster.is_not_given("DeviceClass") {
         let unknown = not_given("DeviceClass", "device class", class);
-        let message = format!(
-            "request `{label}` of claim `{claim}` needs device class `{class}`, and the dump holds no DeviceClass"
-        );
+        let message =
+            format!("request `{label}` of {of} needs device class `{class}`, and the dump holds no DeviceClass");
         return Some(Finding { path: path.to_owned(), message, ..unknown });
     }
-    let message = format!("request `{label}` of claim `{claim}` needs device class `{class}`, which does not exist");
+    let message = format!("request `{label}` of {of} needs device class `{class}`, which does not exist");
     let hint = match nearest(class, cluster.classes().keys()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if cluster.classes().is_empty() => "no DeviceClass is given; drivers usually come with theirs".to_owned(),
