@@ -523,6 +523,11 @@ impl Serialize for Code {
 /// Longest list of names in a message.
 const NAMES_SHOWN: usize = 6;
 
+/// `1 device`, `3 devices`.
+pub(crate) fn plural(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
 /// Names in backticks, the first few where there are many.
 pub(crate) fn list<'n>(mut names: impl Iterator<Item = &'n String>) -> String {
     let shown: Vec<String> = names.by_ref().take(NAMES_SHOWN).map(|name| format!("`{name}`")).collect();

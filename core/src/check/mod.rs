@@ -113,6 +113,15 @@ fn spare<'c>(claim: &'c ResourceClaim, other: &'c ResourceClaim) -> Option<&'c R
     [claim, other].into_iter().find(|claim| claim.status.reserved_for.is_empty())
 }
 
+/// The kind of a consumer's resource; of a kind itself.
+fn kind_of(resource: &str) -> &str {
+    match resource {
+        "pods" => "Pod",
+        "podgroups" => "PodGroup",
+        kind => kind,
+    }
+}
+
 /// What is said of a consumer or owner in a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Presence {
@@ -131,12 +140,7 @@ pub(crate) enum Presence {
 impl Facts {
     /// Whether there is an object of that name that could not be read or was refused: nothing follows from what it does not say.
     pub(crate) fn is_refused(&self, kind: &str, namespace: &str, name: &str) -> bool {
-        let kind = match kind {
-            "pods" => "Pod",
-            "podgroups" => "PodGroup",
-            kind => kind,
-        };
-        self.cluster.refused(kind, namespace, name).is_some()
+        self.cluster.refused(kind_of(kind), namespace, name).is_some()
     }
 
     /// Whether a Pod or PodGroup is there. An empty UID is that of any.

@@ -20,7 +20,7 @@ use crate::api::node::{Node, NodeSelector};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{CounterSet, Device, ResourceSlice};
 use crate::arrange::Arrange;
-use crate::finding::Code;
+use crate::finding::{Code, plural};
 use crate::profile::{Profile, Version};
 
 /// Whether devices of a pool can be given out.
@@ -314,7 +314,9 @@ pub(crate) fn incomplete(cluster: &Cluster, pool: PoolIdx) -> String {
     let current = || slices().filter(|pool| pool.generation == newest);
     let Some(last) = current().last() else { return String::new() };
     let (name, wanted, there) = (&last.name, last.resource_slice_count, current().count());
-    format!("pool `{name}` says it has {wanted} slices, {there} of generation {newest} are there")
+    let wanted = plural(u64::try_from(wanted).unwrap_or_default(), "slice");
+    let are = if there == 1 { "is" } else { "are" };
+    format!("pool `{name}` says it has {wanted}, {there} of generation {newest} {are} there")
 }
 
 /// The feature gate without which a slice is as good as absent, where it is off.

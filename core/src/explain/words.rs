@@ -6,12 +6,7 @@ use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation, SelectorRe
 use crate::api::claim::ResourceClaim;
 use crate::api::slice::DeviceTaint;
 use crate::arrange::Arrange;
-pub(crate) use crate::finding::list;
-
-/// `1 device`, `3 devices`.
-pub(crate) fn plural(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
+pub(crate) use crate::finding::{list, plural};
 
 /// A taint as `key=value:effect`.
 pub(crate) fn taint(taint: &DeviceTaint) -> String {

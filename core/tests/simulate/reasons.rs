@@ -100,7 +100,7 @@ fn a_device_of_a_pool_that_lacks_slices_is_in_an_incomplete_pool() {
     assert_eq!(code, Code::RunDevicesUnusable);
     assert_eq!(
         message,
-        "request `gpu` of claim `want` needs 1 device; `a` offers 0, 0 match class and selectors, 1 is in an incomplete pool: pool `a` says it has 3 slices, 1 of generation 1 are there"
+        "request `gpu` of claim `want` needs 1 device; `a` offers 0, 0 match class and selectors, 1 is in an incomplete pool: pool `a` says it has 3 slices, 1 of generation 1 is there"
     );
 }
 

@@ -26,7 +26,7 @@ use crate::cli::listed::help;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::scores;
 use crate::cli::shown::Shown;
-use crate::cli::text::{self, alike, clean, count, indented, item};
+use crate::cli::text::{self, alike, clean, count, indented, item, plural};
 
 const EXAMPLE: &str = "\
 Example:
@@ -235,11 +235,11 @@ fn title(members: &[&Explanation], pen: Pen) -> Vec<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let names = format!("{} {}{more}", first.subject.kind, shown.join(", "));
+    let names = format!("{} {}{more}", plural(members.len(), &first.subject.kind), shown.join(", "));
     let (ink, what) = match first.state {
         State::Placed | State::Fits => (Ink::Good, ""),
         State::Blocked | State::NoDevices if first.subject.kind == "ResourceClaimTemplate" => {
-            (Ink::Bad, " does not fit")
+            (Ink::Bad, if members.len() == 1 { " does not fit" } else { " do not fit" })
         }
         State::Blocked | State::NoDevices => {
             (Ink::Bad, if members.len() == 1 { " is Pending" } else { " are Pending" })
@@ -317,6 +317,7 @@ fn request_lines(request: &RequestExplanation, names_claim: bool, pen: Pen) -> V
     let mut lines = vec![String::new(), format!("  {}", pen.paint(Ink::Strong, &clean(&head)))];
     let of_class = match (request.devices, request.other_devices) {
         (0, 0) => "no devices are there".to_owned(),
+        (0, 1) => "1 device is there, not of this class".to_owned(),
         (0, other) => format!("{} are there, none of this class", counted(other, "device")),
         (devices, _) if request.usable == 0 => {
             format!("{} of this class, none can be used:", counted(devices, "device"))
@@ -344,7 +345,8 @@ fn request_lines(request: &RequestExplanation, names_claim: bool, pen: Pen) -> V
         let text = match (read.present, read.values.is_empty()) {
             (0, _) => format!("none of {} has `{}`", counted(read.devices, "device"), read.name),
             (present, _) if present < read.devices => {
-                format!("{present} of {} have `{}`: {}", read.devices, read.name, values.join(", "))
+                let has = if present == 1 { "has" } else { "have" };
+                format!("{present} of {} {has} `{}`: {}", read.devices, read.name, values.join(", "))
             }
             _ => format!("`{}` is {}", read.name, values.join(", ")),
         };
@@ -357,9 +359,11 @@ fn request_lines(request: &RequestExplanation, names_claim: bool, pen: Pen) -> V
 }
 
 fn closest_line(closest: &ClosestNode, explanation: &Explanation) -> String {
-    let alike = match closest.alike {
-        1 => String::new(),
-        alike => format!("; {alike} nodes are exactly like it"),
+    // The node itself is one of them.
+    let alike = match closest.alike.saturating_sub(1) {
+        0 => String::new(),
+        1 => "; 1 other node is exactly like it".to_owned(),
+        alike => format!("; {alike} other nodes are exactly like it"),
     };
     let asked = if explanation.suitable_nodes < explanation.nodes {
         format!(", of {} of {} nodes that could be asked", explanation.suitable_nodes, explanation.nodes)
