@@ -10,9 +10,9 @@ use crate::ask::snapshot::Snapshot;
 use crate::ask::{AllocatedDevice, ClaimReport, NodeReport, PodClaimReport, PodReport, Report};
 use crate::ask::{
     AmountUsage, Bounds, ClaimDifference, DeviceAsk, DeviceLost, Devices, Difference, Eviction, ExpressionAnswer, Fit,
-    FitRequest, FitRow, Largest, NamespaceDevices, NewNode, NodeScore, NodesNeeded, NodesNeededRequest, Part, Per,
-    Place, Placing, PodDifference, PodLeft, PodScores, Remainder, ScoresRequest, ShapeNeeded, ShapeNodes, StrandedBy,
-    Supposition, TaintSpec, Totals, Usage, UsageOf, UsageRow,
+    FitRequest, FitRow, Largest, NamespaceDevices, NewNode, NodeScore, NodesNeeded, NodesNeededRequest, NodesOfTaint,
+    Part, Per, Place, Placing, PodDifference, PodLeft, PodScores, Remainder, ScoresRequest, ShapeNeeded, ShapeNodes,
+    StrandedBy, Supposition, TaintSpec, Totals, Usage, UsageOf, UsageRow,
 };
 use crate::control_plane::server::Refused;
 use crate::control_plane::{Build, Command, Component, DevicePath, Happening, Moment, Settled};
@@ -48,7 +48,7 @@ pub fn declarations() -> String {
         Request, Explanation, State, RequestExplanation, ReasonCount, ReasonKind, SelectorRef, AttributeStatistic, ValueCount, ReadValue,
         ClosestNode, NodeDetail, RequestDetail, DeviceDetail, Reason, Shortage, Holder, ConflictPart, Suggestion, Step,
         Change, PlacementRule, Supposition, TaintSpec, Placing, Difference, Totals, DeviceLost, PodDifference, Place, ClaimDifference, Eviction, FitRequest, Per,
-        Bounds, DeviceAsk, Fit, FitRow, Largest, NamespaceDevices, Remainder, NodesNeededRequest, NodesNeeded,
+        Bounds, DeviceAsk, Fit, NodesOfTaint, FitRow, Largest, NamespaceDevices, Remainder, NodesNeededRequest, NodesNeeded,
         ShapeNeeded, PodLeft, NewNode, ShapeNodes, ScoresRequest, PodScores, NodeScore, Usage, UsageOf, UsageRow, Devices,
         AmountUsage, StrandedBy, ExpressionAnswer, Part, Command, DevicePath, Component, Build, Settled,
         Happening, Moment, EventRecord, RecordedEvent, Refused, ControllerPart, ControllerSettings, Lane, Task,

@@ -951,6 +951,11 @@ export type Difference = {
   evictions?: Array<Eviction>,
   /** What is compared: that Pods keep their places, or that all are placed anew; absent for two clusters. */
   placing?: Placing | null,
+  /**
+   * Objects that are not compared, because nothing is known of them in one of two clusters; without a name a whole kind. The totals
+   * count only what is known.
+   */
+  unknown?: Array<ObjectRef>,
   /** How much there is before. */
   before: Totals,
   /** How much there is after. */
@@ -1018,6 +1023,8 @@ export type Eviction = {
   inSeconds: Integer,
   /** The claims whose devices are tainted, as `namespace/name`. */
   claims: Array<string>,
+  /** Whether nothing is known of the claims, so that the Pod may have to go and may stay. */
+  unknown?: boolean,
 };
 
 /** The question. */
@@ -1072,6 +1079,16 @@ export type Fit = {
   remainders: Array<Remainder>,
   /** Devices in use by namespace. */
   namespaces: Array<NamespaceDevices>,
+  /** Taints of nodes where some fit, for Pods that tolerate them. */
+  nodeTaints?: Array<NodesOfTaint>,
+};
+
+/** A taint of nodes and the nodes that have it. */
+export type NodesOfTaint = {
+  /** The taint, as `key=value:effect`. */
+  taint: string,
+  /** The nodes. */
+  nodes: Array<string>,
 };
 
 /** How many fit in one place. */
@@ -1250,12 +1267,16 @@ export type Usage = {
   rows: Array<UsageRow>,
   /** Why devices are stranded, most first. */
   stranded: Array<StrandedBy>,
-  /** Counters. */
+  /** Counters; like capacities and pools none where it is not known who has devices. */
   counters: Array<AmountUsage>,
   /** Capacities of devices that can be shared. */
   capacities: Array<AmountUsage>,
   /** Pools as the status of a ResourcePoolStatusRequest has them: every partition counts, and admin access does not. */
   pools: Array<Json>,
+  /** Devices that claims have and no slice of the newest generation publishes; no number counts them. */
+  unpublished?: Array<DeviceId>,
+  /** Taints of nodes that Pods have to tolerate to get the devices there. */
+  nodeTaints?: Array<NodesOfTaint>,
 };
 
 /** By what devices are told apart. */
@@ -1271,7 +1292,7 @@ export type UsageRow = {
   devices: Devices,
 };
 
-/** Devices in numbers: `total` is `used`, `free` and `stranded` together. */
+/** Devices in numbers: `total` is `used`, `free`, `stranded` and `unknown` together. */
 export type Devices = {
   /** All of them. */
   total: Integer,
@@ -1283,6 +1304,8 @@ export type Devices = {
   stranded: Integer,
   /** Of all these, those that claims with admin access have beside. */
   admin: Integer,
+  /** Not known to be used, where claims that may have devices are not given or were refused. */
+  unknown?: Integer,
 };
 
 /** An amount: `total` is `used`, `free` and `stranded` together. */

@@ -38,7 +38,7 @@ pub(crate) struct TaintArguments {
 }
 
 const NOBODY: &str = "\
-No Pod would be evicted.
+No Pod of the input would be evicted.
 Only Pods count that have a node and a claim reserved for them. Where no claim has devices yet, Pods get their places first, as
 `apportion run` shows.
 ";
