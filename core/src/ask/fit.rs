@@ -249,8 +249,7 @@ impl Fit {
             bounds.at_least = 0;
         }
         let runs_out = "which devices are in use is not known: claims of Pods are not given or were refused".to_owned();
-        let Self { total, rows, largest, node_taints, .. } = self;
-        Self { total, rows, largest, node_taints, runs_out, ..Self::default() }
+        Self { runs_out, stranded: 0, remainders: Vec::new(), ..self }
     }
 }
 

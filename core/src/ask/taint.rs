@@ -10,7 +10,7 @@ use crate::api::slice::{DeviceTaint, TaintEffect};
 use crate::arrange::Arrange;
 use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
-use crate::control_plane::Simulation;
+use crate::control_plane::{Simulation, note_not_given};
 use crate::explain::change::taint_parts;
 use crate::explain::unknown::unknown_device;
 use crate::explain::words::taint_of;
@@ -122,7 +122,9 @@ fn parse(text: &str) -> Result<DeviceTaint, Vec<Finding>> {
 }
 
 /// Pods that the taints of a cluster drive out, by time and name; those of whose claims nothing is known included.
-pub(crate) fn evictions(cluster: &Cluster, now: Time) -> Vec<Eviction> {
+///
+/// Their claims are looked for in the cluster as it was `given`: what is refused has no effect later.
+pub(super) fn evictions(cluster: &Cluster, given: &Cluster, now: Time) -> Vec<Eviction> {
     let named = |key: &Key| format!("{}/{}", key.0, key.1);
     let of_pod = |key: &Key, at: Time, claims: &[Key], unknown| Eviction {
         pod: named(key),
@@ -134,7 +136,7 @@ pub(crate) fn evictions(cluster: &Cluster, now: Time) -> Vec<Eviction> {
     let known = eviction::preview(cluster, cluster.profile(), now);
     let mut all: Vec<Eviction> = known.iter().map(|(key, at, claims)| of_pod(key, *at, claims, false)).collect();
     let may_evict = eviction::may_evict(cluster, cluster.profile());
-    let unknown = cluster.users_of_unknown_claims().filter(|_| may_evict);
+    let unknown = given.users_of_unknown_claims().filter(|_| may_evict);
     for (pod, claim) in unknown.filter(|(pod, _)| !pod.metadata.is_deleting()) {
         let pod = of_pod(&key_of(&pod.metadata), now, std::slice::from_ref(claim), true);
         match all.iter_mut().find(|known| known.pod == pod.pod) {
@@ -159,12 +161,14 @@ pub fn preview(
     now: &str,
     limits: &Limits,
 ) -> Result<Vec<Eviction>, Vec<Finding>> {
+    note_not_given(cluster);
+    let given = cluster.clone();
     let mut simulation = Simulation::of(cluster, *limits);
     simulation.stop_evictions();
     simulation.settle();
     cluster.take_over(simulation.into_cluster());
     taint(cluster, taints)?;
-    Ok(evictions(cluster, moment(now)?))
+    Ok(evictions(cluster, &given, moment(now)?))
 }
 
 /// The time that a request names; 1970 where it names none.

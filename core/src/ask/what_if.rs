@@ -16,7 +16,8 @@ use crate::api::object::Object;
 use crate::api::pod::{Pod, PodStatus};
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
-use crate::control_plane::{Command, Simulation};
+use crate::control_plane::{Command, Simulation, note_not_given};
+use crate::derive::is_foreign;
 use crate::explain::unknown::unknown;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::gather::Gather;
@@ -179,7 +180,8 @@ pub struct ClaimDifference {
 /// Findings, when a change names what is not there or an object cannot be read.
 pub fn what_if(cluster: &Cluster, supposition: &Supposition, limits: &Limits) -> Result<Difference, Vec<Finding>> {
     let now = moment(&supposition.now)?;
-    let (given, placing) = placed(cluster, supposition.placing, limits);
+    let (mut given, placing) = placed(cluster, supposition.placing, limits);
+    note_not_given(&mut given);
     let mut before = given.clone();
     let report = run(&mut before, limits);
     let evictions = match supposition.taints.as_slice() {
@@ -188,7 +190,7 @@ pub fn what_if(cluster: &Cluster, supposition: &Supposition, limits: &Limits) ->
             let mut tainted = before.clone();
             // A taint may be for devices that only come with the change: those that are for none are found there.
             taints.iter().for_each(|one| drop(taint(&mut tainted, std::slice::from_ref(one))));
-            evictions(&tainted, now)
+            evictions(&tainted, &given, now)
         }
     };
     let (mut simulation, findings) = suppose(&given, supposition, limits)?;
@@ -262,11 +264,10 @@ impl Difference {
         let is_lacking = |kind: &str| before.is_not_given(kind) != after.is_not_given(kind);
         let lacking = COMPARED.into_iter().filter(|kind| is_lacking(kind)).map(|kind| ObjectRef::new(kind, "", ""));
         self.unknown = lacking.collect();
-        for object in before.keys_of_refused().chain(after.keys_of_refused()) {
-            let is_compared = COMPARED.contains(&&*object.kind) && !is_lacking(&object.kind);
-            if is_compared && !self.unknown.contains(object) {
-                self.unknown.push(object.clone());
-            }
+        for (one, other) in [(before, after), (after, before)] {
+            let is_known = |object: &&ObjectRef| other.refused(&object.kind, &object.namespace, &object.name).is_none();
+            let refused = one.keys_of_refused().filter(|object| COMPARED.contains(&&*object.kind)).filter(is_known);
+            self.unknown.extend(refused.filter(|object| !is_lacking(&object.kind)).cloned());
         }
         let is_known = |kind: &str, name: &str| {
             let is_it = |object: &ObjectRef| object.name.is_empty() || object.full_name() == name;
@@ -275,7 +276,8 @@ impl Difference {
         self.nodes_added.retain(|name| is_known("Node", name));
         self.nodes_removed.retain(|name| is_known("Node", name));
         self.pods.retain(|pod| is_known("Pod", &pod.pod));
-        self.claims.retain(|claim| is_known("ResourceClaim", &claim.claim));
+        let stands_in = |claim: &str| stands_in(before, claim) || stands_in(after, claim);
+        self.claims.retain(|claim| is_known("ResourceClaim", &claim.claim) && !stands_in(&claim.claim));
         let is_published = |cluster: &Cluster, device: &DeviceId| {
             !is_lacking("ResourceSlice") && !cluster.hides_devices(&device.driver, Some(&device.pool))
         };
@@ -283,6 +285,14 @@ impl Difference {
         self.devices_removed.retain(|device| is_published(after, device));
         self.devices_lost.retain(|lost| is_published(after, &lost.device));
     }
+}
+
+/// Whether a claim was made here for a Pod of a real cluster, where claims were refused: its own may be one of these.
+fn stands_in(cluster: &Cluster, claim: &str) -> bool {
+    let key = claim.split_once('/').map(|(namespace, name)| (namespace.to_owned(), name.to_owned()));
+    let claim = key.and_then(|key| cluster.claims().get(&key)).filter(|claim| !is_foreign(&claim.metadata.uid));
+    claim.and_then(|claim| claim.metadata.controller()).is_some_and(|owner| is_foreign(&owner.uid))
+        && cluster.names_of_refused("ResourceClaim").next().is_some()
 }
 
 /// The control plane of the cluster with the changes: what is written differently is so from the start, Pods and nodes go as they do in a

@@ -38,6 +38,22 @@ fn cluster() -> Vec<Value> {
     ]
 }
 
+/// The cluster, where the claim was made from a template.
+fn with_template() -> Vec<Value> {
+    let mut objects = cluster();
+    let template = json!({
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
+        "metadata": { "namespace": "ml", "name": "t", "uid": "real-t" }, "spec": { "spec": objects[3]["spec"] },
+    });
+    objects[4]["spec"]["resourceClaims"] = json!([{ "name": "gpu", "resourceClaimTemplateName": "t" }]);
+    objects[4]["status"]["resourceClaimStatuses"] = json!([{ "name": "gpu", "resourceClaimName": "c" }]);
+    objects[3]["metadata"]["annotations"] = json!({ "resource.kubernetes.io/pod-claim-name": "gpu" });
+    let owner = json!({ "apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "real-p", "controller": true });
+    objects[3]["metadata"]["ownerReferences"] = json!([owner]);
+    objects.push(template);
+    objects
+}
+
 /// The cluster without objects of some kinds.
 fn without(kinds: &[&str]) -> Vec<Value> {
     let mut objects = cluster();
@@ -47,7 +63,10 @@ fn without(kinds: &[&str]) -> Vec<Value> {
 
 /// The cluster with an object of a kind that cannot be read.
 fn with_unreadable(kind: &str) -> Vec<Value> {
-    let mut objects = cluster();
+    unreadable(cluster(), kind)
+}
+
+fn unreadable(mut objects: Vec<Value>, kind: &str) -> Vec<Value> {
     let broken = objects.iter_mut().find(|object| object["kind"] == kind).unwrap();
     match kind {
         "ResourceClaim" => broken["spec"]["devices"]["requests"] = json!("oops"),
@@ -104,9 +123,12 @@ fn slices_alone_are_said_to_lack_what_could_use_them() {
 #[test]
 fn who_would_have_to_go_is_not_known_without_the_claims() {
     let taint = |effect: &str| json!([{ "devices": DRIVER, "taint": format!("broken:{effect}") }]);
-    for (objects, unknown) in
-        [(cluster(), false), (without(&["ResourceClaim"]), true), (with_unreadable("ResourceClaim"), true)]
-    {
+    for (objects, unknown) in [
+        (cluster(), false),
+        (without(&["ResourceClaim"]), true),
+        (with_unreadable("ResourceClaim"), true),
+        (unreadable(with_template(), "ResourceClaim"), true),
+    ] {
         let engine = submitted(&objects);
         let evictions: Vec<Eviction> = ask(&engine, json!({ "kind": "evictions", "taints": taint("NoExecute") }));
         let [only] = evictions.as_slice() else { panic!("{evictions:?}") };
@@ -139,6 +161,12 @@ fn what_one_of_two_clusters_does_not_know_is_not_gone() {
             }
         }
     }
+    let both: Difference =
+        ask(&submitted(&with_unreadable("Pod")), json!({ "kind": "compare", "objects": with_unreadable("Pod") }));
+    assert_eq!((both.unknown, both.before == both.after), (vec![], true));
+    let generated = unreadable(with_template(), "ResourceClaim");
+    let found: Difference = ask(&submitted(&with_template()), json!({ "kind": "compare", "objects": generated }));
+    assert_eq!(found.claims, []);
     let mut smaller = cluster();
     smaller[2]["spec"]["devices"] = json!([{ "name": "gpu-0" }]);
     let found: Difference = ask(&submitted(&cluster()), json!({ "kind": "compare", "objects": smaller }));

@@ -121,11 +121,10 @@ impl<'m> Maker<'m> {
         }
     }
 
-    /// Whether a claim that the status names may exist: a dump in which it cannot be read does not say that it is gone.
+    /// Whether a claim that the status names may exist: a dump without claims does not say that it is gone.
     fn may_be_there(&self, claim: &str) -> bool {
-        let ObjectMeta { uid, namespace, .. } = self.owner.metadata;
-        let is_of_dump = !claim.is_empty() && derive::is_foreign(uid);
-        is_of_dump && self.cluster.is_claim_unknown(&(namespace.clone(), claim.to_owned()))
+        let is_of_dump = derive::is_foreign(&self.owner.metadata.uid);
+        !claim.is_empty() && is_of_dump && self.cluster.is_not_given("ResourceClaim") && self.claim(claim).is_none()
     }
 
     fn make(&mut self, entry: &str, source: Source<'_>, before: &str) {
