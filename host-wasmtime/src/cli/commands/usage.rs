@@ -119,7 +119,7 @@ fn show(usage: &Usage, per: Option<PerChoice>, pen: Pen) -> String {
 }
 
 /// Why it may not be known who has devices.
-pub(super) const UNKNOWN_CLAIMS: &str = "claims that may have them are not given or were refused";
+const UNKNOWN_CLAIMS: &str = "claims that may have them are not given or were refused";
 
 /// Which nodes are only for Pods with tolerations.
 pub(super) fn taint_sentences(taints: &[NodesOfTaint]) -> Vec<String> {
