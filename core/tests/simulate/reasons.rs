@@ -110,7 +110,7 @@ fn slices_of_two_generations_leave_the_older_one_without_devices() {
     let newer = newer.replace("resourceSliceCount: 1", "resourceSliceCount: 2");
     let (code, message) = reason_of(&format!("{}{newer}", slice("a", 2)), ONE);
     assert_eq!(code, Code::RunDevicesUnusable);
-    assert!(message.contains("pool `a` says it has 2 slices, 1 of generation 2 are there"), "{message}");
+    assert!(message.contains("pool `a` says it has 2 slices, 1 of generation 2 is there"), "{message}");
 }
 
 #[test]
