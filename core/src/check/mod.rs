@@ -38,8 +38,8 @@ pub(crate) struct Facts {
 
 /// What is wrong, by object: devices first, then claims, Pods and what cannot go.
 ///
-/// What the API server would say of single objects comes first; those that it would refuse, or whose kind is not known, are left out; kinds that the dump lacks come last. Without a time it is the latest
-/// that the objects speak of.
+/// What the API server would say of single objects comes first; those that it would refuse, or whose kind is not known, are left out. Kinds
+/// that the dump lacks come last. Without a time it is the latest that the objects speak of.
 pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec<Finding> {
     let now = now.unwrap_or_else(|| Simulation::start_of(&objects));
     let mut cluster = Cluster::new(profile.clone());
