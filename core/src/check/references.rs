@@ -1,4 +1,5 @@
-//! What Pods, claims and templates refer to and is not there, and Pods that the API server would refuse, in the words of `run`.
+//! What Pods, claims and templates refer to and is not there, and Pods that the API server would refuse, in the words of `run`. What is missing
+//! may still come, so it is a warning here.
 
 use super::Facts;
 use crate::allocate::Limits;
@@ -6,7 +7,7 @@ use crate::control_plane::Simulation;
 use crate::explain::origin::template_of;
 use crate::explain::reasons::entries;
 use crate::explain::reasons::problems::{class_problems, request_problems};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, Severity};
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     let simulation = Simulation::of(&facts.cluster, Limits::default());
@@ -15,7 +16,7 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     let pods = cluster.pods().values();
     let waiting = pods.filter(|pod| pod.spec.node_name.is_empty() && !pod.is_finished() && !pod.metadata.is_deleting());
     let of_pods = waiting.flat_map(|pod| entries(cluster, pod)).filter_map(|entry| entry.problem);
-    findings.extend(of_pods.filter(is_lasting).map(with_way_out));
+    findings.extend(of_pods.filter(is_lasting).map(warning));
     // Without any class those of the drivers are elsewhere.
     if cluster.classes().is_empty() {
         return;
@@ -30,7 +31,7 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
         found.into_iter().map(move |one| Finding { path: format!("spec.{}", one.path), ..one.about(object.clone()) })
     });
     let found = claims.flat_map(|claim| request_problems(cluster, claim)).chain(of_templates);
-    findings.extend(found.filter(is_lasting).map(with_way_out));
+    findings.extend(found.filter(is_lasting).map(warning));
 }
 
 /// Whether nothing but a change of objects ends a problem, and no other finding names it.
@@ -41,9 +42,7 @@ fn is_lasting(problem: &Finding) -> bool {
     )
 }
 
-fn with_way_out(problem: Finding) -> Finding {
-    match problem.hint {
-        Some(_) => problem,
-        None => problem.with_hint("correct the object: no controller does"),
-    }
+fn warning(problem: Finding) -> Finding {
+    let hint = problem.hint.clone().unwrap_or_else(|| "correct the object: no controller does".to_owned());
+    problem.with_severity(Severity::Warning).with_hint(hint)
 }
