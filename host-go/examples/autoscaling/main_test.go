@@ -9,19 +9,27 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-func TestBothEnginesDecideTheSame(t *testing.T) {
+// started is an engine of ours that knows the models and no node.
+func started(t *testing.T) Engine {
+	t.Helper()
 	ctx := context.Background()
 	runtime, err := apportion.NewRuntime(ctx, apportion.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer runtime.Close()
-	// More waits than there is room for.
-	size := Size{Nodes: 40, Claims: 160, Pending: 60, Candidates: 4}
+	t.Cleanup(func() { runtime.Close() })
 	own, err := newOurs(ctx, runtime, models())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return own
+}
+
+func TestBothEnginesDecideTheSame(t *testing.T) {
+	ctx := context.Background()
+	// More waits than there is room for.
+	size := Size{Nodes: 40, Claims: 160, Pending: 60, Candidates: 4}
+	own := started(t)
 	var found [2][]Decision
 	for index, engine := range []Engine{own, newTheirs(models())} {
 		loop, err := load(engine, size)
@@ -49,15 +57,7 @@ func TestBothEnginesDecideTheSame(t *testing.T) {
 
 func TestNodesThatAreHardlyUsedGo(t *testing.T) {
 	ctx := context.Background()
-	runtime, err := apportion.NewRuntime(ctx, apportion.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runtime.Close()
-	own, err := newOurs(ctx, runtime, models())
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := started(t)
 	size := Size{Nodes: 40, Claims: 160, Candidates: 4}
 	loop, err := load(own, size)
 	if err != nil {
@@ -77,15 +77,7 @@ func TestNodesThatAreHardlyUsedGo(t *testing.T) {
 
 func TestANodeThatStaysChangesNothing(t *testing.T) {
 	ctx := context.Background()
-	runtime, err := apportion.NewRuntime(ctx, apportion.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runtime.Close()
-	own, err := newOurs(ctx, runtime, models())
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := started(t)
 	loop := NewLoop(own, nil)
 	// One device is free on each of the first two. The last node's first two claims fit there, and its third one nowhere.
 	for _, one := range []struct {
