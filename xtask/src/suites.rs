@@ -278,7 +278,7 @@ fn begins_failure(line: &str) -> bool {
     match *words.as_slice() {
         ["----", _, "stdout", "----"] | ["---", "FAIL:", ..] | ["✖", ..] | ["FAIL" | "FAILED", ..] => true,
         ["FAIL:" | "ERROR:", name, ..] => name.starts_with("test_"),
-        [number, "[chromium]", "›", ..] => number.ends_with(')'),
+        [number, test, "›", ..] => number.ends_with(')') && test.contains(".spec.ts:"),
         _ => ["DIFFERENT", "Error: ", "error: test failed"].iter().any(|start| line.starts_with(start)),
     }
 }
@@ -304,6 +304,7 @@ fn read_line(line: &str) -> Tally {
         }
         [count, "passed", time] if time.starts_with('(') => Tally::new(count.parse().unwrap_or_default(), 0),
         [count, "failed"] => Tally::new(0, count.parse().unwrap_or_default()),
+        [count, "flaky"] => Tally::new(count.parse().unwrap_or_default(), 0),
         _ => Tally::default(),
     }
 }
@@ -324,6 +325,7 @@ mod tests {
             ("      Tests  1 failed | 11 passed (12)", 11, 1),
             ("      Tests  12 passed (12)", 12, 0),
             (" Test Files  2 passed (2)", 0, 0),
+            ("  1 flaky", 1, 0),
             ("  5 passed (3.1s)", 5, 0),
             ("  1 failed", 0, 1),
             ("running 12 tests", 0, 0),
@@ -338,6 +340,24 @@ mod tests {
         ];
         for (line, passed, failed) in cases {
             assert_eq!(read_line(line), Tally::new(passed, failed), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_failed_is_shown_again() {
+        let begins = [
+            "---- tests::fits stdout ----",
+            "--- FAIL: TestFits (0.10s)",
+            "✖ a claim fits (3.1ms)",
+            " FAIL  test/diff.test.ts > a line changes",
+            "FAIL: test_a_claim_fits (test_cluster.Questions.test_a_claim_fits)",
+            "  1) e2e/page.spec.ts:12:1 › the picture is drawn ────",
+        ];
+        for line in begins {
+            assert!(begins_failure(line), "{line}");
+        }
+        for line in ["[1/106] e2e/page.spec.ts:12:1 › the picture is drawn", "--- PASS: TestFits (0.10s)", "ok 1) fits"] {
+            assert!(!begins_failure(line), "{line}");
         }
     }
 }
