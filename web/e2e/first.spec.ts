@@ -70,6 +70,26 @@ test("words are explained where they stand, and an empty page says how to begin"
   expect(await violations(page)).toEqual([]);
 });
 
+for (const width of [1440, 1024]) {
+  test(`nothing moves while an answer is awaited, ${width} pixels wide`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 860 });
+    await open(page);
+    const tops = await page.evaluateHandle(() => {
+      const seen = new Set<string>();
+      const look = () => seen.add(`${document.querySelector(".busy") !== null} ${document.querySelector("#panel")?.getBoundingClientRect().top}`);
+      new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+      look();
+      return seen;
+    });
+    await editor(page).press("Control+End");
+    await page.keyboard.type("# more");
+    await settled(page);
+    const seen = await tops.evaluate((seen) => [...seen]);
+    expect(seen.some((entry) => entry.startsWith("true"))).toBe(true);
+    expect(new Set(seen.map((entry) => entry.split(" ")[1])).size).toBe(1);
+  });
+}
+
 test("while the text is broken the last picture stays, dimmed", async ({ page }) => {
   await open(page, example("gpu-sharing/"));
   await settled(page);

@@ -14,7 +14,7 @@ import type { Store } from "./store";
 import * as words from "./words";
 
 /** Typing asks at each pause of this length. */
-const PAUSE_MS = 80;
+const PAUSE_MS = 40;
 
 /** What a text holds is drawn without its answer where that takes longer. */
 const SOON_MS = 1_000;

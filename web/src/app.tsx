@@ -185,19 +185,21 @@ function Tabs() {
           </button>
         ))}
       </div>
-      <p class="muted" role="status">
-        {failure === undefined && told}
-      </p>
-      {busy && (
-        <p class="busy">
-          {loading === undefined ? words.WORKING : <Loading share={loading} />}{" "}
-          {loading === undefined && (
-            <button type="button" class="small" onClick={() => act.cancel()}>
-              {words.CANCEL}
-            </button>
-          )}
+      <div class="told">
+        <p class="muted" role="status">
+          {failure === undefined && told}
         </p>
-      )}
+        {busy && (
+          <p class="busy">
+            {loading === undefined ? words.WORKING : <Loading share={loading} />}{" "}
+            {loading === undefined && (
+              <button type="button" class="small" onClick={() => act.cancel()}>
+                {words.CANCEL}
+              </button>
+            )}
+          </p>
+        )}
+      </div>
     </div>
   );
 }

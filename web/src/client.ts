@@ -1,6 +1,8 @@
 // The page's side of the worker. One ask is out at a time; of each kind only the newest waits.
 
-import { type Answers, type AskKind, type Asks, type FromWorker, type Received, type ToWorker, readAnswer, readFromWorker, sent } from "./protocol";
+import type { Report } from "apportion";
+
+import { type Answers, type AskKind, type Asks, type FromWorker, type Received, type Result, type ToWorker, heard, readAnswer, readFromWorker, sent } from "./protocol";
 
 /** A worker as far as it is used here. */
 export interface Thread {
@@ -38,6 +40,8 @@ export class Client {
   #known = "";
   /** What the thread said last that the manifests hold. */
   #inventory: Inventory | undefined;
+  /** The report that it sent last. */
+  #report: Report | undefined;
   #running: Entry | undefined;
   readonly #waiting = new Map<AskKind, Entry>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -95,7 +99,7 @@ export class Client {
 
   #open(): Thread {
     this.#isReady = false;
-    [this.#known, this.#inventory] = ["", undefined];
+    [this.#known, this.#inventory, this.#report] = ["", undefined, undefined];
     this.#onLoading(0);
     const thread = this.#start();
     thread.onmessage = ({ data }) => this.#receive(readFromWorker(data));
@@ -125,8 +129,10 @@ export class Client {
       case "failed":
         return this.#fail(message.message);
       case "done": {
-        const answer = readAnswer(running.message.kind, message.answer);
+        const { kind } = running.message;
+        const answer = readAnswer(kind, kind === "run" ? heard(message.answer, this.#report) : message.answer);
         if (answer === undefined) return this.#fail("the worker sent something unknown");
+        if (kind === "run") this.#report = (answer as Result).report;
         if (this.#waiting.has(running.message.kind)) return this.#finish(OVERTAKEN);
         // The thread says it only where it is another one.
         if (this.#inventory !== undefined) running.onRead?.(this.#inventory);

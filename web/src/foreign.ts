@@ -14,6 +14,15 @@ export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Whether two values say the same. */
+export function isEqual(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one)) return Array.isArray(other) && one.length === other.length && one.every((item, index) => isEqual(item, other[index]));
+  if (!isRecord(one) || !isRecord(other)) return false;
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => Object.hasOwn(other, key) && isEqual(one[key], other[key]));
+}
+
 export function text(value: unknown): string {
   return typeof value === "string" ? value : typeof value === "number" || typeof value === "bigint" ? String(value) : "";
 }

@@ -184,6 +184,20 @@ export function received({ id, kind, ask }: ToWorker, known: string): Received {
   return { id, kind, ask: { ...ask, question: { ...rest, text } } } as Received;
 }
 
+/** A result, without its report where the page has that already. */
+export type Told = Omit<Result, "report"> & { report?: Report };
+
+/** What is sent of a result to a page that has a report. */
+export function told(result: Result, known: Report | undefined): Told {
+  const { report, ...rest } = result;
+  return report === known ? rest : result;
+}
+
+/** The result behind a message, for a page that has a report; what is none stays what it is. */
+export function heard(answer: unknown, known: Report | undefined): unknown {
+  return isRecord(answer) && answer.report === undefined ? { ...answer, report: known } : answer;
+}
+
 export type FromWorker =
   /** How much of the module is there, from 0 to 1. */
   | { kind: "loading"; share: number }

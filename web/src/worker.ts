@@ -1,11 +1,11 @@
 // The engine's thread. It loads the module, then answers one question at a time.
 
-import { init } from "apportion";
+import { type Report, init } from "apportion";
 import address from "apportion/apportion_bg.wasm?url";
 
 import { answer, sessionOf } from "./answer/answer";
 import type { Inventory } from "./model/inventory";
-import { type FromWorker, type Received, readToWorker, received } from "./protocol";
+import { type FromWorker, type Received, type Result, readToWorker, received, told } from "./protocol";
 
 /** The size of the module, known when the page is built: what a server says is the size of what it sends. */
 declare const MODULE_BYTES: number;
@@ -25,14 +25,14 @@ async function load(): Promise<void> {
 
 async function tellProgress({ body }: Response): Promise<void> {
   const reader = body?.getReader();
-  let told = 0;
+  let said = 0;
   for (let received = 0; reader !== undefined; ) {
     const { done, value } = await reader.read();
     if (done) return;
     received += value.length;
     const share = Math.min(1, received / MODULE_BYTES);
-    if (share - told < 0.01) continue;
-    told = share;
+    if (share - said < 0.01) continue;
+    said = share;
     say({ kind: "loading", share });
   }
 }
@@ -51,16 +51,19 @@ self.addEventListener("message", (event: MessageEvent<unknown>) => {
     .catch((error: unknown) => say({ kind: "failed", id, message: String(error) }));
 });
 
-/** The inventory that the page has. */
-let told: Inventory | undefined;
+/** What the page has: it is not sent again. */
+let page: { inventory?: Inventory; report?: Report } = {};
 
 function reply(asked: Received): void {
   const { id, kind, ask } = asked;
-  const inventory = kind === "run" ? sessionOf(ask.question).inventory() : told;
-  // What there is can be drawn while it is decided who gets it; what is as it was is not sent again.
-  if (inventory !== undefined && inventory !== told) say({ kind: "read", id, inventory });
-  told = inventory;
-  say({ kind: "done", id, answer: answer(asked) });
+  if (kind !== "run") return say({ kind: "done", id, answer: answer(asked) });
+  const inventory = sessionOf(ask.question).inventory();
+  // What there is can be drawn while it is decided who gets it.
+  if (inventory !== page.inventory) say({ kind: "read", id, inventory });
+  page = { ...page, inventory };
+  const result = answer(asked) as Result;
+  say({ kind: "done", id, answer: told(result, page.report) });
+  page = { inventory, report: result.report };
 }
 
 function say(message: FromWorker): void {

@@ -208,3 +208,19 @@ test("what the manifests hold is kept for questions to which it is the same", as
   await settled();
   expect(onRead).toHaveBeenCalledTimes(1);
 });
+
+test("a report that the worker sent before stands for one that is missing, until the worker is another one", async () => {
+  const { threads, client, outcomes, ask } = setUp();
+  const again = (id: number) => ({ kind: "done", id, answer: { findings: [], places: [], reasons: [], documents: [] } });
+  ask("run");
+  threads[0]?.reply(ran(1));
+  const asked = client.ask("run", QUESTION);
+  threads[0]?.reply(again(2));
+  expect(await asked).toMatchObject({ kind: "done", answer: { report: REPORT } });
+  ask("run");
+  client.cancel();
+  ask("run");
+  threads[1]?.reply(again(4));
+  await settled();
+  expect(outcomes.at(-1)).toEqual(["run", "failed"]);
+});

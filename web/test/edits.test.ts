@@ -140,3 +140,17 @@ test("an edit that makes no difference to what there is leaves it as it is", { t
   expect(other.inventory()).toEqual(new Session(other.question).inventory());
   other.free();
 });
+
+test("what an edit does not change is the same object: it need not be sent and drawn again", () => {
+  const text = spaced(DOCUMENTS);
+  const answers = [text, text.replace("namespace: ml", "namespace:  ml"), text.replace("image: x", "image: z"), text.replace("name: one", "name: uno")];
+  let session: Session | undefined;
+  const reports = answers.map((text) => {
+    session = session === undefined ? new Session(questionOf(text)) : session.followedBy(questionOf(text));
+    return run(session).report;
+  });
+  session?.free();
+  expect(reports[1]).toBe(reports[0]);
+  expect(reports[2]).toBe(reports[0]);
+  expect(reports[3]).not.toEqual(reports[0]);
+});

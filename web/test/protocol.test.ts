@@ -1,6 +1,7 @@
+import type { Report } from "apportion";
 import { expect, test } from "vitest";
 
-import { readAnswer, readFromWorker, readToWorker, received, sent } from "../src/protocol";
+import { type Result, heard, readAnswer, readFromWorker, readToWorker, received, sent, told } from "../src/protocol";
 
 const report = { nodes: [], pods: [], claims: [], findings: [] };
 const edit = { start: 0, end: 0, insert: "a" };
@@ -54,4 +55,16 @@ test("an answer has the shape of what was asked", () => {
   expect(readAnswer("run", [])).toBeUndefined();
   expect(readAnswer("why", {})).toBeUndefined();
   expect(readAnswer("cel", { status: "refused", message: "m" })).toBeDefined();
+});
+
+test("a report that the page has is not sent again", () => {
+  const result = { report, findings: [], places: [], reasons: [], documents: [] };
+  const known: Report = result.report;
+  expect(told(result, undefined)).toBe(result);
+  const sent = told(result, known);
+  expect(sent).not.toHaveProperty("report");
+  expect((heard(sent, known) as Result).report).toBe(known);
+  // A report that came counts, whatever is known; without either there is no answer.
+  expect(heard(result, { ...known })).toBe(result);
+  expect(readAnswer("run", heard(sent, undefined))).toBeUndefined();
 });

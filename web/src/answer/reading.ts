@@ -16,6 +16,7 @@ export class Part implements Piece {
   /** Of the piece with what stands around it. */
   readonly manifests: Manifests;
   #stored: Stored[] | undefined;
+  readonly #places = new Map<string, Place | undefined>();
   /** What the API server says to each document that can be sent, and under which settings. */
   checked: { settings: string; findings: readonly (readonly Finding[])[] } | undefined;
 
@@ -31,6 +32,15 @@ export class Part implements Piece {
       isRefused ? [] : [{ object, value: this.manifests.json(number) }],
     );
     return this.#stored;
+  }
+
+  /** Where fields stand in it, each looked for once. */
+  locateAll(fields: readonly Field[]): (Place | undefined)[] {
+    const keys = fields.map(({ object: { kind, namespace, name }, path = "" }) => JSON.stringify([kind, namespace, name, path]));
+    const wanted = [...new Map(fields.map((field, index): [string, Field] => [keys[index] ?? "", field]))].filter(([key]) => !this.#places.has(key));
+    const places = wanted.length === 0 ? [] : this.manifests.locateAll(wanted.map(([, field]) => field));
+    for (const [index, [key]] of wanted.entries()) this.#places.set(key, places[index]);
+    return keys.map((key) => this.#places.get(key));
   }
 }
 
@@ -99,7 +109,7 @@ export class Reading {
     for (const [number, indices] of byPart) {
       const [part, start] = [this.parts[number], this.#starts[number]];
       if (part === undefined || start === undefined) continue;
-      const places = part.manifests.locateAll(indices.flatMap((index) => fields[index] ?? []));
+      const places = part.locateAll(indices.flatMap((index) => fields[index] ?? []));
       for (const [at, index] of indices.entries()) {
         const place = places[at];
         if (place !== undefined) found[index] = placed(place, start);

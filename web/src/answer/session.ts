@@ -2,6 +2,7 @@
 
 import type { Engine, Finding, ObjectRef, PlacedFinding, Report } from "apportion";
 
+import { isEqual } from "../foreign";
 import { type Inventory, type Stored, inventory, saying } from "../model/inventory";
 import { type Question, settingsOf } from "../protocol";
 import { Loaded, textOf } from "./loaded";
@@ -15,6 +16,8 @@ export class Session {
   #before: { loaded: Loaded; played: Played | undefined } | undefined;
   #loaded: Loaded | undefined;
   #played: Played | undefined;
+  /** What came of the question before, where it has to be played anew. */
+  #reported: Report | undefined;
   #inventory: Inventory | undefined;
   /** The newest inventory before, with the parts that it is of. */
   #known: { parts: readonly Part[]; inventory: Inventory } | undefined;
@@ -44,7 +47,10 @@ export class Session {
       this.#before = undefined;
       this.#loaded = Loaded.of(this.reading, settingsOf(this.question), loaded);
       if (loaded?.state === this.#loaded.state) this.#played = played;
-      else played?.engine.free();
+      else {
+        this.#reported = played?.report;
+        played?.engine.free();
+      }
       loaded?.free(this.#loaded);
     }
     return this.#loaded;
@@ -76,7 +82,10 @@ export class Session {
     const submitted = this.submitted();
     if (this.#played === undefined) {
       const engine = submitted.fork();
-      this.#played = { engine, report: engine.run() };
+      const report = engine.run();
+      // Where it is as it was, it need not be sent and drawn again.
+      this.#played = { engine, report: isEqual(report, this.#reported) && this.#reported !== undefined ? this.#reported : report };
+      this.#reported = undefined;
     }
     return this.#played;
   }

@@ -125,7 +125,7 @@ function DeviceCells({ device, node }: { device: AllocatedDevice | undefined; no
 export function LooseClaims({ result }: { result: Result }) {
   const claims = useMemo(
     () => claimsWithoutPod(result).sort((one, other) => compareNumbered(`${one.namespace}/${one.name}`, `${other.namespace}/${other.name}`)),
-    [result],
+    [result.report],
   );
   const { shown, more } = useSome(claims);
   if (shown.length === 0) return null;
@@ -166,7 +166,7 @@ export function LooseClaims({ result }: { result: Result }) {
 }
 
 export function Nodes({ result }: { result: Result }) {
-  const nodes = useMemo(() => [...result.report.nodes].sort((one, other) => compareNumbered(one.name, other.name)), [result]);
+  const nodes = useMemo(() => [...result.report.nodes].sort((one, other) => compareNumbered(one.name, other.name)), [result.report]);
   const { shown, more } = useSome(nodes);
   if (shown.length === 0) return null;
   return (

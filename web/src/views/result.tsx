@@ -1,7 +1,7 @@
 // What DRA does: findings, the picture, and the same in tables.
 
 import type { PlacedFinding, Severity } from "apportion";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { type Plain, headlineOf } from "../model/headline";
 import { type ClaimView, type Model, modelOf, nodesOf, refusedSlices, tilesOf } from "../model/model";
@@ -53,10 +53,10 @@ export function ResultView() {
       {hasObjects && <Nodes result={drawn.result} />}
     </>
   ), [drawn.result]);
-  const model = useMemo(() => {
-    const { inventory, result } = drawn;
-    return inventory && modelOf(inventory, result?.report, [], refusedSlices(result?.findings ?? []));
-  }, [drawn.inventory, drawn.result]);
+  const refused = useMemo(() => refusedSlices(drawn.result?.findings ?? []), [drawn.result]);
+  const report = drawn.result?.report;
+  // Of most edits the report is the same object.
+  const model = useMemo(() => drawn.inventory && modelOf(drawn.inventory, report, [], refused), [drawn.inventory, report, [...refused].join("\n")]);
   const devices = useMemo(() => model !== undefined && model.devices > 0 && <Devices model={model} />, [model]);
   const offered = useMemo(() => (drawn.inventory === undefined ? [] : missing(drawn.inventory)), [drawn.inventory]);
   return (
@@ -347,13 +347,23 @@ function byWorkload(claims: readonly ClaimView[]): ClaimView[][] {
   return [...found.values()];
 }
 
+/** Made once it is looked at: most tables never are. */
 function DeviceTable({ model }: { model: Model }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details class="twin" onToggle={({ currentTarget: { open } }) => setIsOpen(open)}>
+      <summary>{words.DEVICE_TABLE}</summary>
+      {isOpen && <DeviceRows model={model} />}
+    </details>
+  );
+}
+
+function DeviceRows({ model }: { model: Model }) {
   const tiles = useMemo(() => tilesOf(model), [model]);
   const { act } = usePage();
   const { shown, more } = useSome(tiles);
   return (
-    <details class="twin">
-      <summary>{words.DEVICE_TABLE}</summary>
+    <>
       <table>
         <caption class="hidden">{words.DEVICES}</caption>
         <thead>
@@ -382,6 +392,6 @@ function DeviceTable({ model }: { model: Model }) {
         </tbody>
       </table>
       {more}
-    </details>
+    </>
   );
 }
