@@ -254,6 +254,11 @@ export function cannotStart(pending: number, pods: number, first: string): strin
   return `${who} cannot start: ${first}${pending === 1 ? "" : `; and ${pending - 1} more`}.`;
 }
 
+/** `Nothing can be said yet: a tab is used as indentation; and 1 more error.` */
+export function noPods(first: string, others: number): string {
+  return `Nothing can be said yet: ${first}${others === 0 ? "" : `; and ${others} more ${others === 1 ? "error" : "errors"}`}.`;
+}
+
 export const INSTEAD_OF_TOUR = "Your manifests are open. The tour is one step back.";
 export const PASTED = "pasted.yaml";
 

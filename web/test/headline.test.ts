@@ -50,3 +50,22 @@ test("a certain correction of an error is offered beside it, and nothing that co
   expect(over(pod("one"), [finding, { ...fixable, severity: "warning" }])).not.toHaveProperty("fix");
   expect(over(pod("one"), [finding, fixable])?.fix).toBe(fixable);
 });
+
+test("where no Pod could be taken the headline says what is wrong, and not that there are none", () => {
+  const said = (text: string) => over(text, ask("run", text).findings)?.text;
+  expect(said("apiVersion: v1\nkind: Pod\nmetadata:\n\tname: p\n")).toBe("Nothing can be said yet: a tab is used as indentation.");
+  const bad = pod("p").replace("name: p", 'name: "A B"');
+  expect(said(bad + bad)).toMatch(/^Nothing can be said yet: `A B` is not a DNS subdomain.*; and 1 more error\.$/);
+  expect(said("")).toBeUndefined();
+});
+
+test("of what a compiler draws, the headline has the first line", () => {
+  const claim = pod("p").replaceAll("missing", "c") + `---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: { name: c }
+spec: { devices: { requests: [{ name: g, exactly: { deviceClassName: gpu, selectors: [{ cel: { expression: "device. ==" } }] } }] } }
+`;
+  expect(over(claim)?.text).toMatch(/compilation failed/);
+  expect(over(claim)?.text).not.toContain("\n");
+});

@@ -3,7 +3,7 @@
 import type { Explanation, ObjectRef, PlacedFinding } from "apportion";
 
 import type { Result } from "../protocol";
-import { canStart, cannotStart } from "../words";
+import { canStart, cannotStart, noPods } from "../words";
 import { compareNumbered } from "./order";
 
 /** What is known of one Pod that waits, in plain words. */
@@ -35,15 +35,22 @@ export function plainOf({ subject, plain, headline }: Explanation): Plain {
   return { subject, text: plain === undefined ? `${subject.name}: ${headline}` : `${subject.name} ${plain}` };
 }
 
-/** Nothing where there are no Pods: then the page says what belongs there. */
+/** Nothing where there are no Pods and nothing is wrong: then the page says what belongs there. */
 export function headlineOf(result: Result, plain: Plain | undefined, findings: readonly PlacedFinding[]): Headline | undefined {
   const { pods } = result.report;
-  if (pods.length === 0) return undefined;
-  const fix = findings.find(({ severity, fix, place }) => severity === "error" && fix !== undefined && place !== undefined);
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const fix = errors.find(({ fix, place }) => fix !== undefined && place !== undefined);
   const more = fix === undefined ? {} : { fix };
+  const [first] = errors;
+  if (pods.length === 0) return first && { text: noPods(beginning(first.message), errors.length - 1), isGood: false, ...more };
   const subject = firstPending(result);
   if (subject === undefined) return { text: canStart(pods.length), isGood: true, ...more };
   const isOfIt = plain !== undefined && plain.subject.namespace === subject.namespace && plain.subject.name === subject.name;
   const pending = pods.filter(({ node }) => node === undefined).length;
-  return { text: cannotStart(pending, pods.length, isOfIt ? plain.text : subject.name), isGood: false, subject, ...more };
+  return { text: cannotStart(pending, pods.length, isOfIt ? beginning(plain.text) : subject.name), isGood: false, subject, ...more };
+}
+
+/** The first line: what a compiler draws below it is for those who look closer. */
+function beginning(text: string): string {
+  return text.split("\n", 1)[0] ?? text;
 }

@@ -25,7 +25,7 @@ export function Pods({ result }: { result: Result }) {
   if (rows.length === 0) {
     return (
       <>
-        <p class="notice">{words.NOTHING}</p>
+        {!result.findings.some(({ severity }) => severity === "error") && <p class="notice">{words.NOTHING}</p>}
         {result.documents.length === 0 && <Later of={empty} />}
       </>
     );
@@ -166,7 +166,9 @@ export function LooseClaims({ result }: { result: Result }) {
 }
 
 export function Nodes({ result }: { result: Result }) {
-  const nodes = useMemo(() => [...result.report.nodes].sort((one, other) => compareNumbered(one.name, other.name)), [result.report]);
+  // An inferred node with nothing on it is nobody's.
+  const isReal = ({ inferred, localDevices, pods }: Result["report"]["nodes"][number]) => !inferred || localDevices + pods.length > 0;
+  const nodes = useMemo(() => result.report.nodes.filter(isReal).sort((one, other) => compareNumbered(one.name, other.name)), [result.report]);
   const { shown, more } = useSome(nodes);
   if (shown.length === 0) return null;
   return (
