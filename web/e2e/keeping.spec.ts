@@ -142,3 +142,20 @@ test("a browser that keeps nothing says so, and asks before a long text is lost"
   expect(dialog.type()).toBe("beforeunload");
   await dialog.dismiss();
 });
+
+test("a drop that was undone is done again, beside the text and over the tour", async ({ page }) => {
+  await open(page);
+  await drop(page, { "mine.yaml": pod("mine") });
+  await expect(podRow(page, "mine")).toBeVisible();
+  await button(page, "Undo").click();
+  await expect(podRow(page, "notebook")).toBeVisible();
+  await page.locator("#panel").press("Control+Shift+z");
+  await expect(podRow(page, "mine")).toBeVisible();
+  await drop(page, { "other.yaml": pod("other") });
+  await expect(podRow(page, "other")).toBeVisible();
+  await editor(page).press("Control+z");
+  await expect(podRow(page, "other")).toHaveCount(0);
+  await editor(page).press("Control+Shift+z");
+  await expect(podRow(page, "other")).toBeVisible();
+  await expect(editor(page)).toContainText("name: other");
+});

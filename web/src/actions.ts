@@ -19,8 +19,15 @@ const PAUSE_MS = 40;
 /** What a text holds is drawn without its answer where that takes longer. */
 const SOON_MS = 1_000;
 
-/** `back` goes to what was opened before, where there is something. */
-export function createActions(state: Store<State>, client: Client, back: () => boolean = () => false): { act: Actions; ask: () => void } {
+/** Goes from what was opened to what was opened before or after it; false where there is nothing. */
+export interface Steps {
+  back(): boolean;
+  forward(): boolean;
+}
+
+const NO_STEPS: Steps = { back: () => false, forward: () => false };
+
+export function createActions(state: Store<State>, client: Client, steps: Steps = NO_STEPS): { act: Actions; ask: () => void } {
   const change = (to: State) => (state.value = to);
   let pause: ReturnType<typeof setTimeout> | undefined;
   /** Hears what becomes of a proposal. */
@@ -109,21 +116,29 @@ export function createActions(state: Store<State>, client: Client, back: () => b
       void ask();
     },
     undo() {
-      const { undos } = state.value;
+      const before = state.value;
+      const { undos } = before;
       const last = undos.at(-1);
-      if (last === undefined) return back();
+      if (last === undefined) return steps.back();
       change(states.onNotice({ ...state.value, undos: undos.slice(0, -1) }, undefined));
       if (last.kind === "opened") act.open(last.opened.files, { name: state.value.name, script: last.opened.script });
       else if (last.kind === "added") {
-        change(states.onTakeBack(state.value, last, words.removed));
+        change(states.onUndone(states.onTakeBack(state.value, last, words.removed), before));
         void ask();
       } else {
         const all = beside(state.value.files, [last.file]);
         const file = all.pop();
         const at = Math.min(last.at, all.length);
-        change(states.onFiles(state.value, file === undefined ? all : all.toSpliced(at, 0, file), at));
+        change(states.onUndone(states.onFiles(state.value, file === undefined ? all : all.toSpliced(at, 0, file), at), before));
         void ask();
       }
+      return true;
+    },
+    redo() {
+      const next = states.onRedo(state.value);
+      if (next === undefined) return steps.forward();
+      change(next);
+      void ask();
       return true;
     },
     setName: (name) => void change({ ...state.value, name }),

@@ -115,8 +115,9 @@ function useKeys(onHelp: () => void): void {
       if (view !== undefined) {
         act.show(view);
         document.getElementById(`tab-${view}`)?.focus();
-      } else if (key === "z" && (event.ctrlKey || event.metaKey) && !event.altKey && !isWriting) {
-        if (!act.undo()) return;
+      } else if (/^[yz]$/i.test(key) && (event.ctrlKey || event.metaKey) && !event.altKey && !isWriting) {
+        const isUndo = key.toLowerCase() === "z" && !event.shiftKey;
+        if (!(isUndo ? act.undo() : act.redo())) return;
       } else if (key === "F6") toggleSides(act.turn);
       // What lies on top closes by itself.
       else if (key === "Escape" && !isWriting && !event.defaultPrevented && document.querySelector(":popover-open") === null) {

@@ -22,7 +22,7 @@ const client = new Client(
   () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" }),
   (share) => (store.value = onLoading(store.value, share)),
 );
-const { act, ask } = createActions(store, client, () => openings.back());
+const { act, ask } = createActions(store, client, { back: () => openings.back(), forward: () => openings.forward() });
 const drafts = new Drafts();
 const openings = new Openings(store, ask, drafts, thisBrowser());
 const asking: Client["ask"] = (kind, question, onRead) => client.ask(kind, question, onRead);

@@ -31,6 +31,8 @@ export interface Actions {
   removeFile(file: number): void;
   /** Takes back what was removed, added, restored or opened last; false where there is nothing. */
   undo(): boolean;
+  /** Does again what was taken back last; false where there is nothing. */
+  redo(): boolean;
   setName(name: string): void;
   renameFile(file: number, name: string): void;
   activate(file: number): void;

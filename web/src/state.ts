@@ -3,6 +3,7 @@
 import type { Explanation, ObjectRef, PlacedFinding, Utf16Range } from "apportion";
 
 import { type SourceFile, joined } from "./files";
+import { isEqual } from "./foreign";
 import { type Plain, plainOf } from "./model/headline";
 import type { Inventory } from "./model/inventory";
 import type { Deed } from "./model/suppose";
@@ -37,6 +38,11 @@ export type Undo =
   /** Files that came beside others, or in the place of empty ones. */
   | { readonly kind: "added"; readonly added: readonly SourceFile[]; readonly replaced: readonly SourceFile[] }
   | { readonly kind: "opened"; readonly opened: Opened };
+
+/** What was there before something was taken back, and the files that this left: it can be done again while they are as they were. */
+export interface Redo extends Pick<State, "files" | "active" | "undos"> {
+  readonly left: readonly SourceFile[];
+}
 
 /** A text that could be read as a whole, and what came of it. */
 export interface Sound {
@@ -109,6 +115,8 @@ export interface State {
   readonly elsewhere?: string | undefined;
   /** The newest last. */
   readonly undos: readonly Undo[];
+  /** What was undone, the newest last. */
+  readonly redos: readonly Redo[];
 }
 
 export const NO_FILTER: Filter = { text: "", claim: "", deviceClass: "" };
@@ -122,7 +130,7 @@ export type Opened = Pick<State, "files" | "script"> & Partial<Pick<State, "expr
 export function initial(files: readonly SourceFile[]): State {
   return {
     draft: "", name: "", files, opened: { files, script: "" }, active: 0, version: "all", gates: {}, view: "result", side: "answer", filter: NO_FILTER, script: "", untilMillis: 600_000,
-    expression: undefined, device: "", isComparingText: false, otherText: "", deeds: [], busy: false, checked: [], undos: [],
+    expression: undefined, device: "", isComparingText: false, otherText: "", deeds: [], busy: false, checked: [], undos: [], redos: [],
   };
 }
 
@@ -165,6 +173,19 @@ export function onTakeBack(state: State, { added, replaced }: Extract<Undo, { ki
   if (removed.length === 0) return next;
   // The last one of the list is taken back first.
   return onNotice({ ...next, undos: [...next.undos, ...removed.toReversed()] }, notice(state.files.filter(isEdited).map(({ name }) => name).join(", ")), true);
+}
+
+/** What was there before files were taken back can be there again. */
+export function onUndone(state: State, { files, active, undos, redos }: State): State {
+  return { ...state, redos: [...redos, { files, active, undos, left: state.files }] };
+}
+
+/** What was taken back last is there again; undefined where there is nothing, or the files were changed since. */
+export function onRedo(state: State): State | undefined {
+  const redo = state.redos.at(-1);
+  if (redo === undefined || !isEqual(redo.left, state.files)) return undefined;
+  const { files, active, undos } = redo;
+  return onNotice({ ...state, files, active, undos, redos: state.redos.slice(0, -1) }, undefined);
 }
 
 /** Those of some files that are not among others. */

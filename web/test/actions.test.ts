@@ -162,3 +162,25 @@ test("a new answer is drawn with what it is of, and what takes longer is drawn b
   await answer("slow", 1_100);
   expect(drawn).toEqual(["first undefined", "first first", "second second", "slow second", "slow slow"]);
 });
+
+test("what was taken back can be done again, step by step, as long as nothing was changed since", () => {
+  const { store, act, names } = setUp();
+  act.addFiles([{ name: "dump", text: "kind: Node\n" }]);
+  act.removeFile(0);
+  const both = store.value.files;
+  act.undo();
+  act.undo();
+  expect(names()).toEqual(["10-nodes.yaml", "20-pods.yaml"]);
+  expect(act.redo()).toBe(true);
+  expect(names()).toEqual(["10-nodes.yaml", "20-pods.yaml", "dump"]);
+  expect(act.redo()).toBe(true);
+  expect(store.value.files).toBe(both);
+  expect(act.redo()).toBe(false);
+  // What was done again can be taken back again.
+  act.undo();
+  act.undo();
+  expect(names()).toEqual(["10-nodes.yaml", "20-pods.yaml"]);
+  act.edit(0, "kind: Node # mine\n");
+  expect(act.redo()).toBe(false);
+  expect(names().length).toBe(2);
+});

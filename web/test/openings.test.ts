@@ -28,6 +28,9 @@ class Tab implements Browser {
   back(): void {
     this.go(-1);
   }
+  forward(): void {
+    this.go(1);
+  }
   go(steps: number): void {
     this.at += steps;
     this.#listener();
@@ -48,7 +51,7 @@ async function load(tab: Tab, drafts: Drafts) {
   let follow = () => undefined as void;
   const store = new Store(initial(TOUR), () => follow());
   const client = new Client(() => ({ postMessage: () => undefined, terminate: () => undefined, onmessage: null, onerror: null }));
-  const { act, ask } = createActions(store, client, () => openings.back());
+  const { act, ask } = createActions(store, client, { back: () => openings.back(), forward: () => openings.forward() });
   const openings = new Openings(store, ask, drafts, tab);
   await openings.start();
   follow = () => openings.follow(store.value);
@@ -86,6 +89,10 @@ test("undo goes back to what was open before, and nowhere where there is nothing
   await Promise.resolve();
   expect(act.undo()).toBe(true);
   await shows("kind: Pod\n");
+  // And forward again, as far as there was something.
+  expect(act.redo()).toBe(true);
+  await shows("kind: Job\n");
+  expect(act.redo()).toBe(false);
 });
 
 test("Back leads to the page as it starts after a reload, too", async () => {

@@ -1,6 +1,6 @@
 // The editor: CodeMirror with line numbers, folding and the history of each file; what only makes it more comfortable comes later.
 
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, redo } from "@codemirror/commands";
 import { foldGutter, foldKeymap } from "@codemirror/language";
 import { Annotation, Compartment, EditorState, type Text } from "@codemirror/state";
 import { EditorView, type ViewUpdate, drawSelection, gutter, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
@@ -43,6 +43,8 @@ export interface EditorEvents {
   onDefinition(line: string, column: number): boolean;
   /** There is nothing more to undo in the text; false where there is nothing beside it either. */
   onUndo(): boolean;
+  /** There is nothing more to do again in the text; false where there is nothing beside it either. */
+  onRedo(): boolean;
   /** Escape: the focus goes elsewhere. */
   onLeave(): void;
 }
@@ -167,6 +169,7 @@ function extensions(events: EditorEvents, name: () => string) {
     highlightActiveLine(),
     highlightActiveLineGutter(),
     // What a key does first decides; Escape leaves only where nothing else wants it. Tab moves the focus, as in every form.
+    keymap.of(["Mod-y", "Mod-Shift-z"].map((key) => ({ key, run: (view: EditorView) => redo(view) || events.onRedo(), preventDefault: true }))),
     keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, { key: "Mod-z", run: events.onUndo }, { key: "Escape", run: leave }]),
     keymap.of([{ key: "F12", run: ({ state }) => definition(state, state.selection.main.head, events) }]),
     EditorView.domEventHandlers({

@@ -39,6 +39,7 @@ export function EditorPane({ onLeave }: { onLeave: () => void }) {
         onFix: act.fix,
         onDefinition: act.define,
         onUndo: act.undo,
+        onRedo: act.redo,
         onLeave: () => leave.current(),
       });
       // What was written in the field can be undone, too.

@@ -23,6 +23,7 @@ export interface Browser {
   push(entry: Entry, fragment: string | undefined): void;
   replace(entry: Entry, fragment: string | undefined): void;
   back(): void;
+  forward(): void;
   /** The user went to another entry or wrote another address. */
   onArrival(listener: () => void): void;
 }
@@ -44,6 +45,8 @@ export class Openings {
   readonly #drafts: Drafts;
   readonly #browser: Browser;
   #entry: Entry = { draft: "", depth: 0 };
+  /** How many entries of this page there are behind the newest one, as far as is known. */
+  #newest = 0;
   /** The address that this page wrote last. */
   #written = "";
   /** The page as it starts. */
@@ -107,6 +110,7 @@ export class Openings {
     if (draft !== this.#entry.draft) {
       this.flush();
       this.#entry = { draft, depth: this.#entry.depth + 1 };
+      this.#newest = this.#entry.depth;
       this.#browser.push(this.#entry, undefined);
     } else if (before !== undefined && isSame(shared, before.shared)) return;
     this.#visits.set(draft, { shared, opened });
@@ -116,7 +120,15 @@ export class Openings {
   /** Goes back to what was opened before; false where there is nothing. */
   back(): boolean {
     if (this.#entry.depth === 0) return false;
+    this.#newest = Math.max(this.#newest, this.#entry.depth);
     this.#browser.back();
+    return true;
+  }
+
+  /** Goes forward to what was opened after this; false where there is nothing. */
+  forward(): boolean {
+    if (this.#entry.depth >= this.#newest) return false;
+    this.#browser.forward();
     return true;
   }
 
@@ -238,6 +250,7 @@ export function thisBrowser(): Browser {
     push: (entry, fragment) => history.pushState(entry, "", fragment || bare()),
     replace: (entry, fragment) => history.replaceState(entry, "", fragment || bare()),
     back: () => history.back(),
+    forward: () => history.forward(),
     // Writing another fragment is an arrival, too.
     onArrival: (listener) => addEventListener("popstate", listener),
   };

@@ -32,7 +32,8 @@ const KEY_GROUPS: readonly { title: string; keys: readonly (readonly [string, st
   {
     title: "Editor",
     keys: [
-      ["Ctrl+Z, Ctrl+Y", "undo, redo"],
+      ["Ctrl+Z", "undo: typing, then what was added, removed or opened"],
+      ["Ctrl+Y, Ctrl+Shift+Z", "redo"],
       ["Ctrl+Shift+[, Ctrl+Shift+]", "fold, unfold"],
       ["Ctrl+Alt+[, Ctrl+Alt+]", "fold all, unfold all"],
       ["Ctrl+F", "search and replace"],
