@@ -149,13 +149,13 @@ test("a drop that was undone is done again, beside the text and over the tour", 
   await expect(podRow(page, "mine")).toBeVisible();
   await button(page, "Undo").click();
   await expect(podRow(page, "notebook")).toBeVisible();
-  await page.locator("#panel").press("Control+Shift+z");
+  await page.locator("#panel").press("Control+Shift+Z");
   await expect(podRow(page, "mine")).toBeVisible();
   await drop(page, { "other.yaml": pod("other") });
   await expect(podRow(page, "other")).toBeVisible();
   await editor(page).press("Control+z");
   await expect(podRow(page, "other")).toHaveCount(0);
-  await editor(page).press("Control+Shift+z");
+  await editor(page).press("Control+Shift+Z");
   await expect(podRow(page, "other")).toBeVisible();
   await expect(editor(page)).toContainText("name: other");
 });

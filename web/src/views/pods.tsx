@@ -106,7 +106,12 @@ function PodBody({ row, like }: { row: PodRow; like: PodRow | undefined }) {
 
 function DeviceCells({ device, node }: { device: AllocatedDevice | undefined; node: string | undefined }) {
   if (device === undefined) {
-    return <td colSpan={2} class="muted">no device</td>;
+    return (
+      <>
+        <td class="request" />
+        <td class="muted">no device</td>
+      </>
+    );
   }
   const capacity = capacityText(device);
   return (
@@ -178,7 +183,9 @@ export function Nodes({ result }: { result: Result }) {
         <thead>
           <tr>
             <th scope="col">Node</th>
-            <th scope="col">Devices in use</th>
+            <th scope="col" class="number">
+              Devices in use
+            </th>
             <th scope="col">Pods</th>
           </tr>
         </thead>
