@@ -382,18 +382,18 @@ type RequestFunnel struct {
 	Devices int64 `json:"devices"`
 	// Of these, devices that the class and the request's selectors accept.
 	Matching int64 `json:"matching"`
-	// Of these, devices that could serve the request if nobody used them: their features are on, their capacity and counters suffice.
+	// Of these, devices that could serve the request if nobody used them: features, constraints' attributes, capacity and counters suffice.
 	Able int64 `json:"able"`
 	// Of these, devices without taints that the request does not tolerate.
 	Tolerated int64 `json:"tolerated"`
 	// Of these, devices that are not in use and have enough capacity and counters left.
 	Free int64 `json:"free"`
-	// Where too few are free: devices that match and could not serve the request even if they were free, by reason. Devices in pools that cannot
+	// Devices that match and cannot serve the request, by reason; those that claims have as a whole are only not `free`. Devices in pools that cannot
 	// be used are not among `devices`.
 	Unable []Unable `json:"unable"`
 }
 
-// Unable counts devices that cannot serve a request even if they are free.
+// Unable counts devices that match and cannot serve a request.
 type Unable struct {
 	// The kind of reason.
 	Why string `json:"why"`

@@ -306,7 +306,7 @@ codes! {
     RunTooFewMatching = "run/too-few-matching", Error,
         "Too few of a node's devices belong to the class and satisfy the selectors of a request.";
     RunDevicesUnusable = "run/devices-unusable", Error,
-        "Devices match a request and cannot serve it, even if they are free: their pool is incomplete, a feature that they need is off, or they can never grant the capacity asked for.";
+        "Devices match a request and cannot serve it, even if they are free: their pool is incomplete, a feature that they need is off, they lack the attribute of a constraint, or they can never grant the capacity asked for.";
     RunDevicesTainted = "run/devices-tainted", Error,
         "Enough devices match a request, but too many of them have taints that it does not tolerate.";
     RunDevicesInUse = "run/devices-in-use", Error,

@@ -52,6 +52,12 @@ pub(crate) fn nearest_name<'c>(name: &str, candidates: impl Iterator<Item = &'c 
     (least <= allowed).then_some(candidate)
 }
 
+/// The question whether another name was meant, where one is near enough; the rule for every name that refers to something.
+pub(crate) fn did_you_mean<'c>(name: &str, candidates: &mut dyn Iterator<Item = &'c String>) -> Option<String> {
+    let near = nearest_name(name, candidates.filter(|candidate| *candidate != name))?;
+    Some(format!("did you mean `{near}`?"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

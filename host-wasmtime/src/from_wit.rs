@@ -205,8 +205,12 @@ fn unable(wit::Unable { why, detail, devices }: wit::Unable) -> Unable {
         wit::Inability::PoolInvalid => Inability::PoolInvalid,
         wit::Inability::FeatureOff => Inability::FeatureOff,
         wit::Inability::NeedsDriver => Inability::NeedsDriver,
-        wit::Inability::CounterNever => Inability::CounterNever,
+        wit::Inability::ConstraintMissing => Inability::ConstraintMissing,
         wit::Inability::CapacityNever => Inability::CapacityNever,
+        wit::Inability::CounterNever => Inability::CounterNever,
+        wit::Inability::OtherGroup => Inability::OtherGroup,
+        wit::Inability::CounterShort => Inability::CounterShort,
+        wit::Inability::CapacityShort => Inability::CapacityShort,
     };
     Unable { why, detail, devices }
 }

@@ -373,20 +373,20 @@ export type RequestFunnel = {
   devices: Integer,
   /** Of these, devices that the class and the request's selectors accept. */
   matching: Integer,
-  /** Of these, devices that could serve the request if nobody used them: their features are on, their capacity and counters suffice. */
+  /** Of these, devices that could serve the request if nobody used them: features, constraints' attributes, capacity and counters suffice. */
   able: Integer,
   /** Of these, devices without taints that the request does not tolerate. */
   tolerated: Integer,
   /** Of these, devices that are not in use and have enough capacity and counters left. */
   free: Integer,
   /**
-   * Where too few are free: devices that match and could not serve the request even if they were free, by reason. Devices in pools that
+   * Devices that match and cannot serve the request, by reason; those that claims have as a whole are only not `free`. Devices in pools that
    * cannot be used are not among `devices`.
    */
   unable: Array<Unable>,
 };
 
-/** Devices that cannot serve a request even if they are free. */
+/** Devices that match and cannot serve a request. */
 export type Unable = {
   /** The kind of reason. */
   why: Inability,
@@ -396,8 +396,8 @@ export type Unable = {
   devices: Integer,
 };
 
-/** Why a device cannot serve a request even if it is free. The reasons that are hardest to remove come first. */
-export type Inability = "poolIncomplete" | "poolInvalid" | "featureOff" | "needsDriver" | "counterNever" | "capacityNever";
+/** Why a device that matches cannot serve a request. The reasons that are hardest to remove come first. */
+export type Inability = "poolIncomplete" | "poolInvalid" | "featureOff" | "needsDriver" | "constraintMissing" | "capacityNever" | "counterNever" | "otherGroup" | "counterShort" | "capacityShort";
 
 /** What DRA did with the objects of a cluster. */
 export type Report = {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::{Counters, has_counters};
 use super::failure::invalid_pools;
-use super::inspect::{Inspection, Obstacle};
+use super::groups::Groups;
+use super::inspect::{Inspection, Obstacle, covering, is_in_use, lacking};
 use super::node::Asking;
 use super::plan::Unit;
 use super::pools::{NodeDevice, NodeView, PoolView, gather};
@@ -57,7 +58,9 @@ pub(super) fn fill<'c>(
         chooses && !is_for(verdicts.node(), device.slice, device.device)
     };
     let elsewhere = view.devices.iter().filter(is_elsewhere).count();
+    let mut groups = inspection.cluster.profile().features.device_compatibility_groups.then(Groups::default);
     for unit in &plan.units {
+        let covering = covering(plan, unit);
         let claim = plan.claims.get(unit.claim).map(|claim| claim.claim.metadata.name.clone());
         let mut funnel = RequestFunnel {
             claim: claim.unwrap_or_default(),
@@ -75,7 +78,9 @@ pub(super) fn fill<'c>(
         for (position, device) in view.devices.iter().enumerate() {
             match verdicts.verdict(unit, position) {
                 Verdict::Accepted
-                    if tolerated(unit, device) && is_free(inspection, view, &mut counters, unit, device) =>
+                    if tolerated(unit, device)
+                        && lacking(unit, &covering, device).next().is_none()
+                        && is_free(inspection, view, &mut counters, unit, device) =>
                 {
                     funnel.matching += 1;
                     funnel.free += 1;
@@ -90,10 +95,18 @@ pub(super) fn fill<'c>(
         funnel.matching += u64::try_from(kept.len()).unwrap_or(u64::MAX);
         let (mut unable, mut tainted) = (Reasons::default(), 0);
         for device in kept {
-            match unable.of_device(inspection, view, unit, device) {
-                true => {}
-                false if tolerated(unit, device) => funnel.tolerated += 1,
-                false => tainted += 1,
+            let found = inspection.of_itself(unit, &covering, device, view, &mut groups);
+            let found = found.into_iter().filter_map(|obstacle| inability(obstacle, &covering, device));
+            let hardest = found.min_by_key(|(why, ..)| *why);
+            let (is_unable, is_tolerated) =
+                (hardest.as_ref().is_some_and(|(why, ..)| !why.is_of_use()), tolerated(unit, device));
+            match (is_unable, is_tolerated) {
+                (true, _) => {}
+                (false, true) => funnel.tolerated += 1,
+                (false, false) => tainted += 1,
+            }
+            if is_unable || is_tolerated && !is_in_use(unit, device) {
+                hardest.into_iter().for_each(|reason| unable.add(reason));
             }
         }
         funnel.tolerated += funnel.free;
@@ -113,41 +126,51 @@ struct Reasons(BTreeMap<(Inability, String), Amounts>);
 /// Number of devices, and two amounts.
 type Amounts = (u64, Option<Quantity>, Option<Quantity>);
 
+/// A reason, what it is about, how much is needed of it and how much there is.
+type Reason = (Inability, String, Option<Quantity>, Option<Quantity>);
+
+/// Why an obstacle keeps a device that matches from serving; nothing where the selectors, taints and claims say it.
+fn inability(obstacle: Obstacle<'_>, covering: &[(usize, &str)], device: &NodeDevice<'_>) -> Option<Reason> {
+    Some(match obstacle {
+        Obstacle::FeatureOff { gate } => (Inability::FeatureOff, gate.to_owned(), None, None),
+        Obstacle::NeedsDriver if device.usage.is_some_and(|usage| usage.is_barred) => return None,
+        Obstacle::NeedsDriver => (Inability::NeedsDriver, String::new(), None, None),
+        Obstacle::ConstraintMissing { constraint } => {
+            let (_, attribute) = covering.iter().find(|(index, _)| *index == constraint)?;
+            (Inability::ConstraintMissing, format!("`{attribute}` of `constraints[{constraint}]`"), None, None)
+        }
+        Obstacle::CapacityNever { name, needs, has } => (Inability::CapacityNever, name, needs, has),
+        Obstacle::CounterNever { counter, needs, total, .. } => {
+            (Inability::CounterNever, counter, Some(needs), Some(total))
+        }
+        Obstacle::OtherGroup { set } => (Inability::OtherGroup, set, None, None),
+        Obstacle::CounterShort { counter, needs, left, .. } => {
+            (Inability::CounterShort, counter, Some(needs), Some(left))
+        }
+        Obstacle::CapacityShort { name, needs, left } => (Inability::CapacityShort, name, Some(needs), Some(left)),
+        Obstacle::SelectorFalse { .. }
+        | Obstacle::SelectorFails { .. }
+        | Obstacle::OtherNode
+        | Obstacle::Taint(_)
+        | Obstacle::InUse => return None,
+    })
+}
+
 impl Reasons {
-    fn add(&mut self, why: Inability, what: String, needs: Option<Quantity>, has: Option<Quantity>) {
+    fn add(&mut self, (why, what, needs, has): Reason) {
         let entry = self.0.entry((why, what)).or_default();
         entry.0 = entry.0.saturating_add(1);
         entry.1 = entry.1.take().or(needs);
         entry.2 = entry.2.take().max(has);
     }
 
-    /// Counts a device that could not serve the unit even if it were free. False where it could.
-    fn of_device<'c>(
-        &mut self,
-        inspection: &Inspection<'_, 'c>,
-        view: &NodeView<'c>,
-        unit: &Unit<'c>,
-        device: &NodeDevice<'c>,
-    ) -> bool {
-        let reasons = inspection.of_itself(unit, device, view).into_iter().filter_map(|obstacle| match obstacle {
-            Obstacle::FeatureOff { gate } => Some((Inability::FeatureOff, gate.to_owned(), None, None)),
-            Obstacle::NeedsDriver => {
-                let is_barred = device.usage.is_some_and(|usage| usage.is_barred);
-                (!is_barred).then(|| (Inability::NeedsDriver, String::new(), None, None))
-            }
-            Obstacle::CounterNever { counter, needs, total, .. } => {
-                Some((Inability::CounterNever, counter, Some(needs), Some(total)))
-            }
-            Obstacle::CapacityNever { name, needs, has } => Some((Inability::CapacityNever, name, needs, has)),
-            _ => None,
-        });
-        let hardest = reasons.min_by_key(|(why, ..)| *why);
-        hardest.map(|(why, what, needs, has)| self.add(why, what, needs, has)).is_some()
-    }
-
     fn told(self) -> Vec<Unable> {
         let told = self.0.into_iter().map(|((why, what), (devices, needs, has))| {
             let detail = match (why, needs, has) {
+                (Inability::CapacityShort | Inability::CounterShort, Some(needs), Some(has)) if needs > has => {
+                    let most = if has.signum() > 0 { has.to_string() } else { "none".to_owned() };
+                    format!("{needs} of `{what}`, the most that is left is {most}")
+                }
                 (Inability::CapacityNever | Inability::CounterNever, Some(needs), Some(has)) if needs > has => {
                     format!("{needs} of `{what}`, the most that one has is {has}")
                 }
@@ -155,8 +178,14 @@ impl Reasons {
                     format!("{needs} of `{what}`, which the request policies do not allow")
                 }
                 (Inability::CapacityNever, ..) => format!("there is no `{what}`"),
-                (Inability::FeatureOff | Inability::CounterNever, ..) => format!("`{what}`"),
-                (Inability::PoolIncomplete | Inability::PoolInvalid | Inability::NeedsDriver, ..) => what,
+                (
+                    Inability::PoolIncomplete
+                    | Inability::PoolInvalid
+                    | Inability::NeedsDriver
+                    | Inability::ConstraintMissing,
+                    ..,
+                ) => what,
+                _ => format!("`{what}`"),
             };
             Unable { why, detail, devices }
         });
@@ -187,7 +216,7 @@ impl Reasons {
                 let Some(device) = NodeDevice::unused(entry, position) else { continue };
                 let is_current = !newer.contains(device.device.name.as_str());
                 if is_current && is_for(node, &entry.slice, device.device) && verdicts.would_accept(unit, &device) {
-                    self.add(why, detail.clone(), None, None);
+                    self.add((why, detail.clone(), None, None));
                 }
             }
         }

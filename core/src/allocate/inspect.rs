@@ -252,25 +252,33 @@ impl<'c> Inspection<'_, 'c> {
         }
         self.features(device, found);
         for ((constraint, attribute), held) in covering.iter().zip(held) {
-            let is_derived = || unit.derived.iter().any(|derived| derived.name == *attribute);
-            if held.is_none() && !is_derived() {
+            if is_missing(unit, attribute, *held) {
                 found.push(Obstacle::ConstraintMissing { constraint: *constraint });
             }
         }
         capacities(self.cluster.profile(), unit, device, found);
         found.extend(blocks(unit, device).map(Obstacle::Taint));
-        if !unit.has_admin_access() && device.is_taken() {
+        if is_in_use(unit, device) {
             found.push(Obstacle::InUse);
         }
         self.counters(unit, device, view, groups, found);
     }
 
-    /// What keeps the device from the unit and lies in what it is and what is asked of it.
-    pub(super) fn of_itself(&self, unit: &Unit<'c>, device: &NodeDevice<'c>, view: &NodeView<'c>) -> Vec<Obstacle<'c>> {
+    /// What keeps the device from the unit beside selectors, taints and claims that have it as a whole.
+    pub(super) fn of_itself(
+        &self,
+        unit: &Unit<'c>,
+        covering: &[(usize, &str)],
+        device: &NodeDevice<'c>,
+        view: &NodeView<'c>,
+        groups: &mut Option<Groups<'c>>,
+    ) -> Vec<Obstacle<'c>> {
         let mut found = Vec::new();
         self.features(device, &mut found);
+        let lacking = lacking(unit, covering, device);
+        found.extend(lacking.map(|(constraint, _)| Obstacle::ConstraintMissing { constraint: *constraint }));
         capacities(self.cluster.profile(), unit, device, &mut found);
-        self.counters(unit, device, view, &mut None, &mut found);
+        self.counters(unit, device, view, groups, &mut found);
         found
     }
 
@@ -329,10 +337,12 @@ impl<'c> Inspection<'_, 'c> {
             if left.saturating_sub(&needs).signum() < 0 {
                 let total = self.total(device, set, counter);
                 let (set, counter, left) = (set.to_owned(), counter.to_owned(), left.clone());
-                found.push(match total < needs {
-                    true => Obstacle::CounterNever { set, counter, needs, total },
-                    false => Obstacle::CounterShort { set, counter, needs, left },
-                });
+                match total < needs {
+                    true => found.push(Obstacle::CounterNever { set, counter, needs, total }),
+                    // What a device that is in use draws itself comes back with it, and suffices unless others draw more than there is.
+                    false if is_in_use(unit, device) && left.signum() >= 0 => {}
+                    false => found.push(Obstacle::CounterShort { set, counter, needs, left }),
+                }
             }
         }
         if let Some(groups) = groups.as_mut().filter(|_| is_first) {
@@ -377,8 +387,28 @@ impl Inspection<'_, '_> {
     }
 }
 
+/// Whether claims have the device as a whole, and keep it from the unit.
+pub(super) fn is_in_use(unit: &Unit<'_>, device: &NodeDevice<'_>) -> bool {
+    !unit.has_admin_access() && device.is_taken()
+}
+
+/// Whether a device lacks the attribute of a constraint. What the unit derives of devices is not theirs to have.
+fn is_missing(unit: &Unit<'_>, attribute: &str, held: Option<&AttributeValue>) -> bool {
+    held.is_none() && !unit.derived.iter().any(|derived| derived.name == *attribute)
+}
+
+/// Of the constraints that cover a unit those whose attribute a device lacks.
+pub(super) fn lacking<'n, 's>(
+    unit: &Unit<'_>,
+    covering: &'n [(usize, &'s str)],
+    device: &NodeDevice<'_>,
+) -> impl Iterator<Item = &'n (usize, &'s str)> {
+    let value = |name: &str| constraints::lookup(device, name).map(|attribute| &attribute.value);
+    covering.iter().filter(move |(_, attribute)| is_missing(unit, attribute, value(attribute)))
+}
+
 /// The constraints that cover a unit, by position in its claim, with the attribute of each.
-fn covering<'c>(plan: &Plan<'c>, unit: &Unit<'c>) -> Vec<(usize, &'c str)> {
+pub(super) fn covering<'c>(plan: &Plan<'c>, unit: &Unit<'c>) -> Vec<(usize, &'c str)> {
     let Some(claim) = plan.claims.get(unit.claim) else { return Vec::new() };
     let request = plan.requests.get(unit.request).map_or("", |request| request.request.name.as_str());
     let all = claim.claim.spec.devices.constraints.iter().enumerate();

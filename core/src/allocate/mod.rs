@@ -222,18 +222,18 @@ pub struct RequestFunnel {
     pub devices: u64,
     /// Of these, devices that the class and the request's selectors accept.
     pub matching: u64,
-    /// Of these, devices that could serve the request if nobody used them: their features are on, their capacity and counters suffice.
+    /// Of these, devices that could serve the request if nobody used them: features, constraints' attributes, capacity and counters suffice.
     pub able: u64,
     /// Of these, devices without taints that the request does not tolerate.
     pub tolerated: u64,
     /// Of these, devices that are not in use and have enough capacity and counters left.
     pub free: u64,
-    /// Where too few are free: devices that match and could not serve the request even if they were free, by reason. Devices in pools that
-    /// cannot be used are not among `devices`.
+    /// Devices that match and cannot serve the request, by reason; those that claims have as a whole are only not `free`. Devices in pools
+    /// that cannot be used are not among `devices`.
     pub unable: Vec<Unable>,
 }
 
-/// Devices that cannot serve a request even if they are free.
+/// Devices that match and cannot serve a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -246,7 +246,7 @@ pub struct Unable {
     pub devices: u64,
 }
 
-/// Why a device cannot serve a request even if it is free. The reasons that are hardest to remove come first.
+/// Why a device that matches cannot serve a request. The reasons that are hardest to remove come first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -259,10 +259,18 @@ pub enum Inability {
     FeatureOff,
     /// Its node must be able to do without the driver.
     NeedsDriver,
-    /// A shared counter is smaller than what it draws.
-    CounterNever,
+    /// It lacks the attribute of a constraint.
+    ConstraintMissing,
     /// It does not have the capacity, or could never grant that much.
     CapacityNever,
+    /// A shared counter is smaller than what it draws.
+    CounterNever,
+    /// Partitions in use are of another compatibility group.
+    OtherGroup,
+    /// Devices in use leave too little of a shared counter.
+    CounterShort,
+    /// Claims leave too little of its capacity.
+    CapacityShort,
 }
 
 impl Inability {
@@ -278,10 +286,23 @@ impl Inability {
             Self::FeatureOff => "need a feature gate that is off",
             Self::NeedsDriver if is_one => "needs a node that declares the feature `DRAOptionalNodeOperations`",
             Self::NeedsDriver => "need a node that declares the feature `DRAOptionalNodeOperations`",
+            Self::ConstraintMissing if is_one => "lacks the attribute of a constraint",
+            Self::ConstraintMissing => "lack the attribute of a constraint",
+            Self::CapacityNever => "can never grant the capacity asked for",
             Self::CounterNever if is_one => "draws more of a shared counter than there is",
             Self::CounterNever => "draw more of a shared counter than there is",
-            Self::CapacityNever => "can never grant the capacity asked for",
+            Self::OtherGroup if is_one => "is not compatible with partitions in use",
+            Self::OtherGroup => "are not compatible with partitions in use",
+            Self::CounterShort if is_one => "draws more of a shared counter than devices in use leave",
+            Self::CounterShort => "draw more of a shared counter than devices in use leave",
+            Self::CapacityShort if is_one => "has too little capacity left",
+            Self::CapacityShort => "have too little capacity left",
         }
+    }
+
+    /// Whether it goes away when others free what they have.
+    pub(crate) fn is_of_use(self) -> bool {
+        self >= Self::OtherGroup
     }
 }
 

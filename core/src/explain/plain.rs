@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
-use super::reasons::problems::all_refused;
+use super::reasons::problems::{all_refused, attribute_meant};
 use super::relax::asked;
 use super::requests::{alike, own_selectors, subjects};
 use super::statistics::{Counted, Held, counted};
@@ -20,8 +20,6 @@ use crate::cel::{Comparison, Constant, Environment, Field, Operator, comparisons
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Compiled;
 use crate::finding::{Code, Finding, list};
-use crate::gather::Gather;
-use crate::near::nearest_name;
 
 /// Most wishes that are named; more are "its selectors".
 const MOST_WISHES: usize = 3;
@@ -143,13 +141,8 @@ fn of_request(
 /// The attribute that was probably meant by a constraint whose attribute no device has.
 fn near_attribute(cluster: &Cluster, survey: &Survey, position: usize, reason: &ReasonCount) -> Option<String> {
     let unit = survey.units.get(position).filter(|_| reason.kind == ReasonKind::ConstraintMissing)?;
-    let named = unit.constraints.iter().map(|(_, attribute)| attribute);
-    let subjects = subjects(cluster, survey, position, false);
-    let missing = named.into_iter().find(|attribute| reason.text.contains(attribute.as_str()))?;
-    let full = |driver: &str, name: &String| if name.contains('/') { name.clone() } else { format!("{driver}/{name}") };
-    let there: BTreeSet<String> =
-        subjects.iter().flat_map(|one| one.device.attributes.keys().map(|name| full(one.driver, name))).gather();
-    nearest_name(missing, there.iter()).map(|near| format!(": did you mean `{near}`?"))
+    let missing = unit.constraints.iter().find(|(_, attribute)| reason.text.contains(attribute.as_str()))?;
+    attribute_meant(cluster, &missing.1).map(|meant| format!(": {meant}"))
 }
 
 /// What the most nodes have against the Pod that all nodes were asked for.

@@ -212,13 +212,81 @@ fn requests_that_compete_do_not_fit_together() {
     );
 }
 
+/// A slice with two devices, each with what follows its name.
+fn two_devices(first: &str, second: &str) -> String {
+    slice("a", 2)
+        .replace("{ name: gpu-0 }", &format!("{{ name: gpu-0, {first} }}"))
+        .replace("{ name: gpu-1 }", &format!("{{ name: gpu-1, {second} }}"))
+}
+
 #[test]
 fn a_constraint_without_a_choice_is_named() {
     let request = "{ name: gpus, exactly: { deviceClassName: gpu.example.com, count: 2 } }";
-    let ran = run(&format!("{CLASS}{}{}", slice("a", 3), wanting(request, "{ matchAttribute: example.com/root }")));
+    let root = |value: &str| format!("attributes: {{ example.com/root: {{ string: {value} }} }}");
+    let devices = two_devices(&root("left"), &root("right"));
+    let ran = run(&format!("{CLASS}{devices}{}", wanting(request, "{ matchAttribute: example.com/root }")));
     let reason = ran.reason("p");
     assert_eq!(reason.code, Code::RunDevicesTogether);
     assert!(reason.message.contains("no choice of them satisfies the constraints"), "{}", reason.message);
+}
+
+#[test]
+fn devices_that_lack_the_attribute_of_a_constraint_are_counted_and_the_near_one_is_named() {
+    let request = "{ name: gpus, exactly: { deviceClassName: gpu.example.com, count: 2 } }";
+    let devices = two_devices("attributes: { model: { string: a100 } }", "attributes: { other: { string: a100 } }");
+    for (constraint, offers, hint) in [
+        ("matchAttribute: gpu.example.com/modle", "2 of these lack", "did you mean `gpu.example.com/model`?"),
+        ("distinctAttribute: gpu.example.com/model", "1 of these lacks", "name an attribute in the constraint"),
+    ] {
+        let ran = run(&format!("{CLASS}{devices}{}", wanting(request, &format!("{{ {constraint} }}"))));
+        let reason = ran.reason("p");
+        let attribute = constraint.split(": ").nth(1).unwrap();
+        assert_eq!(reason.code, Code::RunDevicesUnusable);
+        assert_eq!(
+            reason.message,
+            format!(
+                "request `gpus` of claim `want` needs 2 devices; `a` offers 2, 2 match class and selectors, {offers} the attribute of a constraint: `{attribute}` of `constraints[0]`"
+            )
+        );
+        assert!(reason.hint.as_ref().unwrap().starts_with(hint), "{:?}", reason.hint);
+    }
+}
+
+#[test]
+fn what_is_short_is_named_rather_than_the_number_of_free_devices() {
+    let one = |name: &str, more: &str| {
+        let request = format!("{{ name: gpu, exactly: {{ deviceClassName: gpu.example.com{more} }} }}");
+        wanting(&request, "")
+            .replace("want }", &format!("{name} }}"))
+            .replace("want }]", &format!("{name} }}]"))
+            .replace("name: p }", &format!("name: {name} }}"))
+    };
+    let amount = ", capacity: { requests: { memory: 30Gi } }";
+    let shared = "allowMultipleAllocations: true, capacity: { memory: { value: 50Gi } }";
+    let devices = slice("a", 1).replace("{ name: gpu-0 }", &format!("{{ name: gpu-0, {shared} }}"));
+    let ran = run(&format!("{CLASS}{devices}{}{}", one("first", amount), one("second", amount)));
+    let reason = ran.reason("second");
+    assert_eq!(reason.code, Code::RunDevicesInUse);
+    assert_eq!(
+        reason.message,
+        "request `gpu` of claim `second` needs 1 device; `a` offers 1, 1 matches class and selectors, 1 of these has too little capacity left: 30Gi of `memory`, the most that is left is 20Gi"
+    );
+
+    let draws = |amount: &str| {
+        format!("consumesCounters: [{{ counterSet: set, counters: {{ memory: {{ value: {amount} }} }} }}]")
+    };
+    let counters = slice("a", 0)
+        .replace("a-gpu", "a-counters")
+        .replace("devices: []", "sharedCounters: [{ name: set, counters: { memory: { value: 80Gi } } }]");
+    let all = format!("{counters}{}", two_devices(&draws("40Gi"), &draws("80Gi")))
+        .replace("resourceSliceCount: 1", "resourceSliceCount: 2");
+    let ran = run(&format!("{CLASS}{all}{}{}", one("first", ""), one("second", "")));
+    let reason = ran.reason("second");
+    assert_eq!(reason.code, Code::RunDevicesInUse);
+    assert_eq!(
+        reason.message,
+        "request `gpu` of claim `second` needs 1 device; `a` offers 2, 2 match class and selectors, 1 of these draws more of a shared counter than devices in use leave: 80Gi of `memory`, the most that is left is 40Gi, 0 are free"
+    );
 }
 
 #[test]

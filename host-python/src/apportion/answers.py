@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Unable(Record):
-    """Devices that cannot serve a request even if they are free."""
+    """Devices that match and cannot serve a request."""
     #: The kind of reason.
     why: str
     #: The rest of it, to be read behind the kind: the pool, the gate, the amounts.
@@ -36,15 +36,15 @@ class RequestFunnel(Record):
     devices: int
     #: Of these, devices that the class and the request's selectors accept.
     matching: int
-    #: Of these, devices that could serve the request if nobody used them: their features are on, their capacity and
-    #: counters suffice.
+    #: Of these, devices that could serve the request if nobody used them: features, constraints' attributes, capacity
+    #: and counters suffice.
     able: int
     #: Of these, devices without taints that the request does not tolerate.
     tolerated: int
     #: Of these, devices that are not in use and have enough capacity and counters left.
     free: int
-    #: Where too few are free: devices that match and could not serve the request even if they were free, by reason.
-    #: Devices in pools that cannot be used are not among `devices`.
+    #: Devices that match and cannot serve the request, by reason; those that claims have as a whole are only not
+    #: `free`. Devices in pools that cannot be used are not among `devices`.
     unable: list[Unable]
 
 

@@ -129,8 +129,12 @@ fn unable(Unable { why, detail, devices }: Unable) -> wit::Unable {
         Inability::PoolInvalid => wit::Inability::PoolInvalid,
         Inability::FeatureOff => wit::Inability::FeatureOff,
         Inability::NeedsDriver => wit::Inability::NeedsDriver,
-        Inability::CounterNever => wit::Inability::CounterNever,
+        Inability::ConstraintMissing => wit::Inability::ConstraintMissing,
         Inability::CapacityNever => wit::Inability::CapacityNever,
+        Inability::CounterNever => wit::Inability::CounterNever,
+        Inability::OtherGroup => wit::Inability::OtherGroup,
+        Inability::CounterShort => wit::Inability::CounterShort,
+        Inability::CapacityShort => wit::Inability::CapacityShort,
     };
     wit::Unable { why, detail, devices }
 }

@@ -1,14 +1,18 @@
 //! What is wrong with the claims of a Pod, in the user's words.
 
+use std::collections::BTreeSet;
+
 use crate::api::claim::{DeviceRequest, ResourceClaim};
 use crate::api::pod::PodResourceClaim;
+use crate::api::slice::ResourceSlice;
 use crate::cluster::Cluster;
 use crate::control_plane::resource_of;
 use crate::finding::{Code, Finding, ObjectRef, list};
+use crate::gather::Gather;
 use crate::validate::ADMIN_LABEL;
 
 use crate::explain::origin::{Origin, about_claim};
-use crate::near::nearest_name as nearest;
+use crate::near::{did_you_mean, nearest_name as nearest};
 
 /// A claim that does not exist.
 pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> Finding {
@@ -207,4 +211,18 @@ fn class_problem(cluster: &Cluster, of: &str, label: &str, class: &str, path: &s
         None => format!("the classes given are {}", list(cluster.classes().keys())),
     };
     Some(Finding::new(Code::AllocUnknownClass, path, message).with_hint(hint))
+}
+
+/// The attribute of a device that a constraint probably means whose attribute devices lack.
+pub(crate) fn attribute_meant(cluster: &Cluster, missing: &str) -> Option<String> {
+    let of_slice = |slice: &ResourceSlice| -> BTreeSet<String> {
+        let full = |name: &String| match name.contains('/') {
+            true => name.clone(),
+            false => format!("{}/{name}", slice.spec.driver),
+        };
+        slice.spec.devices.iter().flat_map(|device| device.attributes.keys().map(full)).gather()
+    };
+    let mut all = BTreeSet::new();
+    cluster.inventory().all_slices().for_each(|entry| all.append(&mut of_slice(&entry.slice)));
+    did_you_mean(missing, &mut all.iter())
 }

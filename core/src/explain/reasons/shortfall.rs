@@ -9,6 +9,7 @@ use crate::arrange::Arrange;
 use crate::finding::{Code, Finding, list};
 
 use super::nodes::Asked;
+use super::problems::attribute_meant;
 use crate::explain::origin::about_claim;
 use crate::scheduler::refusal::Nodes;
 use crate::scheduler::special;
@@ -64,7 +65,12 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<F
         };
         let finding = describe(stage, (&claim, name), (&request, &what), &refusals, asked.cluster.slices().is_empty());
         match asked.claims.iter().find(|known| known.metadata.name == *name) {
-            Some(known) => about_claim(asked.cluster, known, located(known, &request, finding)),
+            Some(known) => {
+                let missing = constraint_attributes(known).find(|one| finding.message.contains(one.as_str()));
+                let meant = missing.and_then(|missing| attribute_meant(asked.cluster, missing));
+                let finding = meant.into_iter().fold(finding, Finding::with_hint);
+                about_claim(asked.cluster, known, located(known, &request, finding))
+            }
             None => finding.about(asked.origin.object.clone()),
         }
     };
@@ -101,8 +107,13 @@ fn stage(funnel: &RequestFunnel) -> Stage {
 
 /// Devices that match and that the node does not reach, because of their pools or a feature gate.
 fn hidden(funnel: &RequestFunnel) -> u64 {
-    let unable = funnel.unable.iter().map(|unable| unable.devices).fold(0u64, u64::saturating_add);
+    let unable = devices_of(&funnel.unable, |why| !why.is_of_use());
     unable.saturating_sub(funnel.matching.saturating_sub(funnel.able))
+}
+
+/// Devices with reasons of some kinds.
+fn devices_of(unable: &[Unable], counts: fn(Inability) -> bool) -> u64 {
+    unable.iter().filter(|one| counts(one.why)).map(|one| one.devices).fold(0u64, u64::saturating_add)
 }
 
 /// The claim by the name under which it was asked about, and by its own; the request by its name, and in words.
@@ -152,17 +163,17 @@ fn describe(
         Stage::Matching => {
             (Code::RunTooFewMatching, "compare class and selectors with the devices' attributes and capacity")
         }
-        Stage::Able => match unable(asked.into_iter()).first() {
+        Stage::Able => match unable(asked.into_iter()).iter().find(|one| !one.why.is_of_use()) {
             Some(first) => (code_of(first.why), hint_of(first.why)),
             None => (Code::RunDevicesUnusable, hint_of(Inability::PoolIncomplete)),
         },
         Stage::Tolerated => (Code::RunDevicesTainted, "add a toleration to the request, or remove the taint"),
-        Stage::Free | Stage::Together => {
-            (Code::RunDevicesInUse, "ask for less, let Pods share a claim, or add devices")
-        }
+        Stage::Free | Stage::Together => (Code::RunDevicesInUse, IN_USE),
     };
     Finding::new(code, "", message).with_hint(hint)
 }
+
+const IN_USE: &str = "ask for less, let Pods share a claim, or add devices";
 
 const fn code_of(why: Inability) -> Code {
     match why {
@@ -177,8 +188,10 @@ const fn hint_of(why: Inability) -> &'static str {
         Inability::PoolInvalid => "the driver has to publish the pool again without the contradiction",
         Inability::FeatureOff => "turn the feature gate on",
         Inability::NeedsDriver => "use a node that declares the feature",
-        Inability::CounterNever => "the driver has to publish devices that its counters can bear",
+        Inability::ConstraintMissing => "name an attribute in the constraint that the devices have",
         Inability::CapacityNever => "ask for less, or for a capacity that the devices have",
+        Inability::CounterNever => "the driver has to publish devices that its counters can bear",
+        Inability::OtherGroup | Inability::CounterShort | Inability::CapacityShort => IN_USE,
     }
 }
 
@@ -227,15 +240,25 @@ fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
     if worst >= Stage::Matching {
         text.push_str(&format!(", {matching} match{} class and selectors", if matching == 1 { "es" } else { "" }));
     }
-    let of_these = if able < matching { " of these" } else { "" };
-    for Unable { why, detail, devices } in unable(told.iter().copied()).into_iter().filter(|_| worst >= Stage::Able) {
-        let because = if detail.is_empty() { detail } else { format!(": {detail}") };
-        text.push_str(&format!(", {devices}{of_these} {}{because}", why.text(devices)));
+    let reasons = unable(told.iter().copied());
+    let mut because = |is_of_use: bool, of_these: &str| {
+        for Unable { why, detail, devices } in reasons.iter().filter(|one| one.why.is_of_use() == is_of_use) {
+            let because = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+            text.push_str(&format!(", {devices}{of_these} {}{because}", why.text(*devices)));
+        }
+    };
+    if worst >= Stage::Able {
+        because(false, if able < matching { " of these" } else { "" });
+    }
+    if worst >= Stage::Free {
+        because(true, " of these");
     }
     if worst >= Stage::Tolerated && tolerated < able {
         text.push_str(&format!(", {tolerated} of these without untolerated taints"));
     }
-    if worst >= Stage::Free {
+    let short = devices_of(&reasons, Inability::is_of_use);
+    // Where other reasons say it all, nobody has to be pointed to what is in use.
+    if worst >= Stage::Free && (free > 0 || short < tolerated) {
         text.push_str(&format!(", {free} {} free", if free == 1 { "is" } else { "are" }));
     }
     let most = funnels.iter().map(|funnel| left(funnel, worst)).max().unwrap_or_default();
@@ -243,6 +266,12 @@ fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
         text.push_str(&format!(", at most {most} on one node"));
     }
     text
+}
+
+/// The attributes of a claim's constraints.
+fn constraint_attributes(claim: &ResourceClaim) -> impl Iterator<Item = &String> {
+    let constraints = claim.spec.devices.constraints.iter();
+    constraints.filter_map(|one| one.match_attribute.as_ref().or(one.distinct_attribute.as_ref()))
 }
 
 /// The path of a request in its claim.
