@@ -52,10 +52,17 @@ pub(crate) fn nearest_name<'c>(name: &str, candidates: impl Iterator<Item = &'c 
     (least <= allowed).then_some(candidate)
 }
 
-/// The question whether another name was meant, where one is near enough; the rule for every name that refers to something.
-pub(crate) fn did_you_mean<'c>(name: &str, candidates: &mut dyn Iterator<Item = &'c String>) -> Option<String> {
-    let near = nearest_name(name, candidates.filter(|candidate| *candidate != name))?;
-    Some(format!("did you mean `{near}`?"))
+/// The question whether another name was meant, where one is near enough and the name itself is not there: the rule for names that refer to
+/// something. Names that differ in their numbers only are those of siblings.
+pub(crate) fn did_you_mean<'c>(name: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option<String> {
+    let letters = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "");
+    let own = letters(name);
+    let mut others: Vec<String> = candidates.map(str::to_owned).collect();
+    if others.iter().any(|other| other == name) {
+        return None;
+    }
+    others.retain(|other| letters(other) != own);
+    nearest_name(name, others.iter()).map(|near| format!("did you mean `{near}`?"))
 }
 
 #[cfg(test)]
@@ -73,6 +80,15 @@ mod tests {
         assert_eq!(near("gqu.example.com"), Some("gpu.example.com"));
         assert_eq!(near("imex.example.com"), None);
         assert_eq!(near(""), None);
+    }
+
+    #[test]
+    fn siblings_are_not_meant() {
+        let asked = |name: &str| did_you_mean(name, &mut ["node-1", "node-2", "memory"].into_iter());
+        assert_eq!(asked("nod-1").as_deref(), Some("did you mean `node-1`?"));
+        assert_eq!(asked("memroy").as_deref(), Some("did you mean `memory`?"));
+        assert_eq!(asked("node-3"), None);
+        assert_eq!(asked("memory"), None);
     }
 
     #[test]

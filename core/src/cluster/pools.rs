@@ -21,6 +21,7 @@ use crate::api::quantity::Quantity;
 use crate::api::slice::{CounterSet, Device, ResourceSlice};
 use crate::arrange::Arrange;
 use crate::finding::{Code, plural};
+use crate::near::did_you_mean;
 use crate::profile::{Profile, Version};
 
 /// Whether devices of a pool can be given out.
@@ -508,11 +509,14 @@ fn unknown_counter(device: &Device, sets: &BTreeMap<&str, &CounterSet>) -> Optio
         let name = consumption.counter_set.as_str();
         let Some(set) = sets.get(name) else {
             let path = format!("consumesCounters[{number}].counterSet");
-            return Some((path, format!("counter set `{name}` does not exist")));
+            let meant = did_you_mean(name, &mut sets.keys().copied()).map(|meant| format!(": {meant}"));
+            return Some((path, format!("counter set `{name}` does not exist{}", meant.unwrap_or_default())));
         };
         let is_missing = |counter: &&String| !is_unreadable(set) && !set.counters.contains_key(*counter);
         let counter = consumption.counters.keys().find(is_missing)?;
         let path = format!("consumesCounters[{number}].counters[{counter}]");
-        Some((path, format!("counter set `{name}` has no counter `{counter}`")))
+        let meant = did_you_mean(counter, &mut set.counters.keys().map(String::as_str));
+        let meant = meant.map(|meant| format!(": {meant}")).unwrap_or_default();
+        Some((path, format!("counter set `{name}` has no counter `{counter}`{meant}")))
     })
 }

@@ -9,6 +9,7 @@ use crate::api::slice::{Device, ResourceSlice};
 use crate::cluster::Cluster;
 use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
+use crate::near::did_you_mean;
 
 use crate::scheduler::node_fit::{INFERRED, is_inferred, selects};
 
@@ -167,11 +168,10 @@ pub(crate) fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding
     let is_unknown = |name: &&String| !name.is_empty() && !is_refused(name);
     let unknown: BTreeSet<&String> = of_slices.chain(of_devices).filter(is_unknown).gather();
     if !unknown.is_empty() {
+        let meant = unknown.iter().find_map(|name| did_you_mean(name, &mut nodes.keys().map(String::as_str)));
         let message = format!("slices name nodes that are not given: {}", list(unknown.into_iter()));
-        findings.push(
-            Finding::new(Code::RunUnknownNodes, "", message)
-                .with_hint("give these Node objects, too, or none at all to have every node inferred"),
-        );
+        let otherwise = || "give these Node objects, too, or none at all to have every node inferred".to_owned();
+        findings.push(Finding::new(Code::RunUnknownNodes, "", message).with_hint(meant.unwrap_or_else(otherwise)));
     }
     let selects_none = |selector: &NodeSelector| !nodes.values().any(|node| selects(selector, node));
     let without_name = cluster.inventory().slices_without_node().map(|entry| &entry.slice);

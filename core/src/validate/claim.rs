@@ -15,6 +15,7 @@ use super::schema::{CLAIM_SPEC, same};
 use super::selectors;
 use super::{ADMIN_LABEL, taints};
 use crate::gather::Gather;
+use crate::near::did_you_mean;
 use crate::profile::Version;
 
 /// Requests, constraints, configurations, selectors, and requests in a reference.
@@ -212,8 +213,14 @@ impl<'v> Requests<'v> {
         let known = self.0.get(main).is_some_and(|alternatives| sub.is_none_or(|sub| alternatives.contains(sub)));
         if !known {
             out.invalid(reference.at, format!("the claim has no request `{}`", shown(text)));
+            let alternatives =
+                self.0.iter().flat_map(|(main, subs)| subs.iter().map(move |sub| format!("{main}/{sub}")));
+            let all: Vec<String> = self.0.keys().map(|&name| name.to_owned()).chain(alternatives).collect();
+            let meant = did_you_mean(text, &mut all.iter().map(String::as_str));
             let names: Vec<&str> = self.0.keys().copied().take(8).collect();
-            if !names.is_empty() {
+            if let Some(meant) = meant {
+                out.hint(meant);
+            } else if !names.is_empty() {
                 out.hint(format!("its requests are {}", names.join(", ")));
             }
         }

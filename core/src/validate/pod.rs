@@ -16,6 +16,7 @@ use super::report::{Report, shown};
 use super::schema::{POD_CLAIMS, POD_SPEC, SCHEDULING_GROUP, WORKLOAD_REFERENCE, fields, same};
 use crate::finding::{Code, ErrorKind};
 use crate::gather::Gather;
+use crate::near::did_you_mean;
 use crate::profile::Version;
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -210,7 +211,7 @@ pub(super) fn check_claims(out: &mut Report<'_>, spec: &Node<'_, '_>, is_mirror:
         out.forbidden(own.at, "claims belong to containers, not to the Pod's own resources");
         for claim in own.items() {
             if !names.contains(claim.text_of("name")) {
-                unknown_claim(out, &claim);
+                unknown_claim(out, &claim, &names);
             }
         }
     }
@@ -270,14 +271,15 @@ fn container_claims(out: &mut Report<'_>, claims: &Node<'_, '_>, known: &BTreeSe
             used.insert(key);
         }
         if !known.contains(name) {
-            unknown_claim(out, &claim);
+            unknown_claim(out, &claim, known);
         }
     }
 }
 
-fn unknown_claim(out: &mut Report<'_>, claim: &Node<'_, '_>) {
-    let name = shown(claim.text_of("name"));
-    out.not_found(claim.at, format!("the Pod has no claim `{name}` in `spec.resourceClaims`"));
+fn unknown_claim(out: &mut Report<'_>, claim: &Node<'_, '_>, known: &BTreeSet<&str>) {
+    let name = claim.text_of("name");
+    out.not_found(claim.at, format!("the Pod has no claim `{}` in `spec.resourceClaims`", shown(name)));
+    did_you_mean(name, &mut known.iter().copied()).into_iter().for_each(|meant| out.hint(meant));
 }
 
 fn group(out: &mut Report<'_>, spec: &Node<'_, '_>) {

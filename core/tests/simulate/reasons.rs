@@ -253,6 +253,31 @@ fn devices_that_lack_the_attribute_of_a_constraint_are_counted_and_the_near_one_
 }
 
 #[test]
+fn names_that_are_nearly_those_of_something_are_met_with_what_was_meant() {
+    let request = "{ name: gpu, exactly: { deviceClassName: gpu.example.com, tolerations: [{ key: example.com/degarded, operator: Exists }] } }";
+    let taint = "taints: [{ key: example.com/degraded, effect: NoSchedule }]";
+    let devices = slice("a", 1).replace("{ name: gpu-0 }", &format!("{{ name: gpu-0, {taint} }}"));
+    let ran = run(&format!("{CLASS}{devices}{}", wanting(request, "")));
+    let hint = "a toleration has the key `example.com/degarded`: did you mean `example.com/degraded`?";
+    assert_eq!(ran.reason("p").hint.as_deref(), Some(hint));
+
+    let node = "apiVersion: v1\nkind: Node\nmetadata: { name: worker }\n---\n";
+    let request = "{ name: gpu, exactly: { deviceClassName: gpu.example.com } }";
+    let ran = run(&format!("{CLASS}{node}{}{}", slice("wroker", 1), wanting(request, "")));
+    assert_eq!(ran.finding(Code::RunUnknownNodes).hint.as_deref(), Some("did you mean `worker`?"));
+
+    let draws = "consumesCounters: [{ counterSet: set, counters: { memroy: { value: 1 } } }]";
+    let counters = slice("a", 0)
+        .replace("a-gpu", "a-counters")
+        .replace("devices: []", "sharedCounters: [{ name: set, counters: { memory: { value: 80Gi } } }]");
+    let devices = slice("a", 1).replace("{ name: gpu-0 }", &format!("{{ name: gpu-0, {draws} }}"));
+    let all = format!("{counters}{devices}").replace("resourceSliceCount: 1", "resourceSliceCount: 2");
+    let ran = run(&format!("{CLASS}{all}{}", wanting(request, "")));
+    let message = &ran.reason("p").message;
+    assert!(message.ends_with("counter set `set` has no counter `memroy`: did you mean `memory`?"), "{message}");
+}
+
+#[test]
 fn what_is_short_is_named_rather_than_the_number_of_free_devices() {
     let one = |name: &str, more: &str| {
         let request = format!("{{ name: gpu, exactly: {{ deviceClassName: gpu.example.com{more} }} }}");

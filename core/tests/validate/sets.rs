@@ -2,7 +2,7 @@
 
 use apportion_core::finding::{Code, Severity};
 use apportion_core::profile::Profile;
-use apportion_core::validate::validate_set;
+use apportion_core::validate::{Submission, validate, validate_set};
 use serde_json::{Value, json};
 
 fn found(objects: &[Value]) -> Vec<(usize, Code, String, Severity)> {
@@ -167,4 +167,45 @@ fn selectors_are_held_against_the_slices_of_the_set() {
     }
     let compared = hint(r#"2 == device.attributes["gpu.example.com"].model"#);
     assert_eq!(compared.map(|(code, _)| code), Some(Code::LintNeverEqual));
+}
+
+#[test]
+fn names_that_are_nearly_those_of_something_are_met_with_what_was_meant() {
+    let hints = |objects: &[Value]| -> Vec<String> {
+        let all = validate_set(objects, &Profile::default());
+        let hints = all.into_iter().flatten().filter_map(|finding| finding.hint);
+        hints.filter(|hint| hint.starts_with("did you mean")).collect()
+    };
+    let slice = |set: &str, counter: &str| {
+        let draws = json!([{ "counterSet": set, "counters": { counter: { "value": "1" } } }]);
+        let pool = json!({ "name": "p", "generation": 1, "resourceSliceCount": 2 });
+        let one = json!({ "driver": "d.io", "nodeName": "a", "pool": pool, "devices": [{ "name": "x", "consumesCounters": draws }] });
+        let counters = json!([{ "name": "whole", "counters": { "memory": { "value": "1" } } }]);
+        let other = json!({ "driver": "d.io", "nodeName": "a", "pool": pool, "sharedCounters": counters });
+        [("devices", one), ("counters", other)]
+            .map(|(name, spec)| object("resource.k8s.io/v1", "ResourceSlice", name, spec))
+    };
+    assert_eq!(hints(&slice("whole", "memory")), [""; 0]);
+    assert_eq!(hints(&slice("whoel", "memory")), ["did you mean `whole`?"]);
+    assert_eq!(hints(&slice("whole", "memroy")), ["did you mean `memory`?"]);
+    let mut training = claim("c", "gpu");
+    training["spec"]["devices"]["requests"][0]["name"] = json!("note");
+    let pod = pod("p", json!([{ "name": "a", "resourceClaimName": "c" }]));
+    assert_eq!(hints(&[pod, training]), ["did you mean `note`?"]);
+}
+
+#[test]
+fn references_inside_an_object_are_met_with_what_was_meant() {
+    let hint = |object: &Value| {
+        let findings = validate(Submission::create(object.clone()), &Profile::default());
+        findings.into_iter().filter_map(|finding| finding.hint).find(|hint| hint.starts_with("did you mean"))
+    };
+    let pod = pod("p", json!([{ "name": "aa", "resourceClaimName": "c" }]));
+    assert_eq!(hint(&pod).as_deref(), Some("did you mean `aa`?"));
+    let alternatives = json!([{ "name": "large", "deviceClassName": "gpu" }]);
+    let requests = json!([{ "name": "gpu", "firstAvailable": alternatives }]);
+    let constraints = json!([{ "requests": ["gpu/lagre"], "matchAttribute": "d.io/model" }]);
+    let spec = json!({ "devices": { "requests": requests, "constraints": constraints } });
+    let claim = object("resource.k8s.io/v1", "ResourceClaim", "c", spec);
+    assert_eq!(hint(&claim).as_deref(), Some("did you mean `gpu/large`?"));
 }

@@ -21,7 +21,7 @@ use crate::explain::group;
 use crate::explain::origin::{Origin, about_claim};
 use crate::finding::{Code, Finding, list};
 use crate::gather::Gather;
-use crate::near::nearest;
+use crate::near::{did_you_mean, nearest};
 use crate::scheduler::Examination;
 use crate::scheduler::preemption::{Preemption, is_preempted};
 use crate::scheduler::refusal::Cause;
@@ -78,7 +78,9 @@ fn not_started(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry])
     let node = &pod.spec.node_name;
     if !cluster.nodes().contains_key(node) {
         let message = format!("node `{node}` does not exist, so nothing starts the Pod");
-        reasons.push(origin.finding(Code::RunNotStarted, "spec.nodeName", message));
+        let finding = origin.finding(Code::RunNotStarted, "spec.nodeName", message);
+        let meant = did_you_mean(node, &mut cluster.nodes().keys().map(String::as_str));
+        reasons.push(meant.into_iter().fold(finding, Finding::with_hint));
     }
     if have_problems {
         return reasons;

@@ -104,8 +104,13 @@ fn with_place(why: &Finding) -> String {
 pub(crate) fn no_node(cluster: &Cluster, name: &str) -> String {
     match cluster.refused("Node", "", name) {
         Some(why) => format!("node `{name}` was refused: {}", with_place(why)),
-        None => format!("there is no node `{name}`"),
+        None => format!("there is no node `{name}`{}", node_meant(cluster, name).unwrap_or_default()),
     }
+}
+
+/// Which node was probably meant, to be read behind the name of one that is not there.
+pub(crate) fn node_meant(cluster: &Cluster, name: &str) -> Option<String> {
+    did_you_mean(name, &mut cluster.nodes().keys().map(String::as_str)).map(|meant| format!(": {meant}"))
 }
 
 /// That all objects of a kind were refused; `None` where none was.
@@ -224,5 +229,22 @@ pub(crate) fn attribute_meant(cluster: &Cluster, missing: &str) -> Option<String
     };
     let mut all = BTreeSet::new();
     cluster.inventory().all_slices().for_each(|entry| all.append(&mut of_slice(&entry.slice)));
-    did_you_mean(missing, &mut all.iter())
+    did_you_mean(missing, &mut all.iter().map(String::as_str))
+}
+
+/// The taint of a device that a toleration of a claim probably means.
+pub(crate) fn taint_meant(cluster: &Cluster, claim: &ResourceClaim) -> Option<String> {
+    let of_slices = cluster.inventory().all_slices().flat_map(|entry| &entry.slice.spec.devices);
+    let of_slices = of_slices.flat_map(|device| &device.taints).map(|taint| &taint.key);
+    let of_rules = cluster.taint_rules().values().map(|rule| &rule.spec.taint.key);
+    let keys: BTreeSet<&String> = of_slices.chain(of_rules).gather();
+    let requests = claim.spec.devices.requests.iter();
+    let mut tolerations = requests.flat_map(|request| {
+        let exact = request.exactly.iter().flat_map(|exact| &exact.tolerations);
+        exact.chain(request.first_available.iter().flat_map(|alternative| &alternative.tolerations))
+    });
+    tolerations.find_map(|toleration| {
+        let meant = did_you_mean(&toleration.key, &mut keys.iter().map(|key| key.as_str()))?;
+        Some(format!("a toleration has the key `{}`: {meant}", toleration.key))
+    })
 }

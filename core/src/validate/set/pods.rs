@@ -9,6 +9,7 @@ use super::missing;
 use crate::api::other_workload::{Found, found_in};
 use crate::finding::{Code, Finding};
 use crate::gather::Gather;
+use crate::near::did_you_mean;
 use crate::validate::kind::{Kind, split};
 use crate::validate::pod_templates::{self, is_cluster_wide};
 
@@ -202,7 +203,9 @@ fn requests(object: &Json<'_>, at: &str, spec: &Json<'_>, index: &Index<'_>, fou
                 };
                 let path = format!("{at}.{kind}[{container}].resources.claims[{number}].request");
                 let message = format!("claim `{name}` has no request `{request}`");
-                found.push(missing(Code::LinkUnknownRequest, path, message, known));
+                let finding = missing(Code::LinkUnknownRequest, path, message, known);
+                let meant = did_you_mean(request, &mut known.iter().map(String::as_str));
+                found.push(meant.into_iter().fold(finding, Finding::with_hint));
             }
         }
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::json::{Json, entries, field, inner, kind, list, text};
 use crate::finding::{Code, Finding, Severity};
 use crate::gather::Gather;
+use crate::near::did_you_mean;
 
 /// A slice with its place in the set.
 type Slice<'v> = (usize, &'v Json<'v>);
@@ -110,6 +111,8 @@ fn counters(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
                     let end = if is_complete { ": the pool is invalid" } else { "" };
                     let message = format!("no slice of the pool{here} has a counter set `{name}`{end}");
                     let finding = Finding::new(Code::LinkUnknownCounter, format!("{path}.counterSet"), message);
+                    let meant = did_you_mean(name, &mut sets.keys().copied());
+                    let finding = meant.into_iter().fold(finding, Finding::with_hint);
                     add(*at, if is_complete { finding } else { finding.with_severity(Severity::Info) });
                     continue;
                 };
@@ -117,7 +120,9 @@ fn counters(slices: &[Slice<'_>], add: &mut impl FnMut(usize, Finding)) {
                     if !known.contains(counter) {
                         let message = format!("counter set `{name}` has no counter `{counter}`: the pool is invalid");
                         let path = format!("{path}.counters[{counter}]");
-                        add(*at, Finding::new(Code::LinkUnknownCounter, path, message));
+                        let finding = Finding::new(Code::LinkUnknownCounter, path, message);
+                        let meant = did_you_mean(counter, &mut known.iter().copied());
+                        add(*at, meant.into_iter().fold(finding, Finding::with_hint));
                     }
                 }
             }
