@@ -245,7 +245,8 @@ pub(crate) fn explain_case(
         let message = "not everything that could help was tried: it takes too many steps";
         explanation.stage.push(Finding::new(Code::ExplainCutOff, "", message).about(case.subject.clone()));
     }
-    explanation.headline = words::headline(&explanation, &case);
+    let pod = case.pod.as_ref().and_then(|key| cluster.pods().get(key));
+    explanation.headline = words::headline(&explanation, &case, pod.map(AsRef::as_ref));
     explanation
 }
 

@@ -5,10 +5,12 @@ use super::change::Change;
 use super::nodes::Refusing;
 use super::relax::{AllocatorTrials, Found, Suggestion, all_in_words, fewest, ranked};
 use super::survey::Survey;
-use super::{claim_manifest, nodes, propose, supply};
-use crate::allocate::Allowance;
+use super::{claim_manifest, nodes, pod_manifest, propose, supply};
+use crate::allocate::{Allowance, extended};
+use crate::api::pod::Pod;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
+use crate::scheduler::special;
 
 /// Most kinds of nodes on which changes are tried, the nearest first.
 const MOST_NODES: usize = 64;
@@ -40,8 +42,13 @@ pub(crate) fn suggestions(
     }
     found.extend(supply::freed(&mut trials));
     found.extend(supply::added(&mut trials));
-    let suggestion = |(changes, node): Found| {
-        let manifests = claim_manifest::manifests(cluster, case, &changes);
+    let pod = case.pod.as_ref().and_then(|key| cluster.pods().get(key));
+    let suggestion = |(mut changes, node): Found| {
+        let is_of_pod = pod.is_some_and(|pod| of_containers(pod, &mut changes));
+        let manifests = match pod.filter(|_| is_of_pod) {
+            Some(pod) => pod_manifest::written(cluster, pod, &changes),
+            None => claim_manifest::manifests(cluster, case, &changes),
+        };
         let is_cluster =
             manifests.iter().any(|one| one.get("kind").is_some_and(|kind| kind == "ClusterResourceClaimTemplate"));
         let whole = if is_cluster { ", in the template of the whole cluster" } else { "" };
@@ -51,6 +58,18 @@ pub(crate) fn suggestions(
     all.extend(found.into_iter().map(suggestion));
     ranked(&mut all);
     all
+}
+
+/// Makes changes to what the containers of a Pod ask for of those to the claim that the scheduler makes for it. Whether there were any.
+fn of_containers(pod: &Pod, changes: &mut [Change]) -> bool {
+    let mut is_any = false;
+    for change in changes {
+        let Change::LowerCount { claim, request, from, to } = change else { continue };
+        let Some((resource, _)) = extended::served(pod, request).filter(|_| claim == special::NAME) else { continue };
+        *change = Change::LowerResource { resource, from: from.to_string(), to: to.to_string() };
+        is_any = true;
+    }
+    is_any
 }
 
 /// The suggestions for a case that no node takes, whatever the devices are.

@@ -4,9 +4,11 @@ use super::case::Case;
 use super::shape::Mark;
 use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation, SelectorRef, State};
 use crate::api::claim::ResourceClaim;
+use crate::api::pod::Pod;
 use crate::api::slice::DeviceTaint;
 use crate::arrange::Arrange;
 pub(crate) use crate::finding::{list, plural};
+use crate::scheduler::special;
 
 /// A taint as `key=value:effect`.
 pub(crate) fn taint(taint: &DeviceTaint) -> String {
@@ -95,7 +97,7 @@ pub(crate) fn counted(
 }
 
 /// The answer in one line.
-pub(crate) fn headline(explanation: &Explanation, case: &Case) -> String {
+pub(crate) fn headline(explanation: &Explanation, case: &Case, pod: Option<&Pod>) -> String {
     let subject = &explanation.subject;
     match explanation.state {
         State::Placed => String::new(),
@@ -110,7 +112,7 @@ pub(crate) fn headline(explanation: &Explanation, case: &Case) -> String {
         },
         State::GaveUp => "the step limit was reached before it was known whether the devices suffice".to_owned(),
         State::NoDevices => match bottleneck(explanation) {
-            Some(request) => request_line(request, explanation),
+            Some(request) => request_line(request, explanation, pod),
             None => match explanation.requests.as_slice() {
                 [only] => format!(
                     "request `{}` finds enough devices, but no choice of them satisfies the constraints",
@@ -133,12 +135,14 @@ pub(crate) fn bottleneck(explanation: &Explanation) -> Option<&RequestExplanatio
 }
 
 /// `request gpu needs 1 device of class c: of 40, 24 are in use, 12 fail selectors[1]`.
-fn request_line(request: &RequestExplanation, explanation: &Explanation) -> String {
+fn request_line(request: &RequestExplanation, explanation: &Explanation, pod: Option<&Pod>) -> String {
     let needs = match request.is_all {
         true => "all devices".to_owned(),
         false => plural(request.needed, "device"),
     };
-    let start = format!("request `{}` needs {needs} of class `{}`", request.request, request.class);
+    let of_container = pod.and_then(|pod| special::in_words(pod, &request.claim, &request.request));
+    let what = of_container.unwrap_or_else(|| format!("request `{}`", request.request));
+    let start = format!("{what} needs {needs} of class `{}`", request.class);
     if request.devices == 0 {
         return match request.other_devices {
             0 if explanation.nodes == 0 => format!("{start}, but there is no node"),

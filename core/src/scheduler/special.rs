@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::allocate::extended::{ANNOTATION, ExtendedResources, class_for};
+use crate::allocate::extended::{ANNOTATION, ExtendedResources, class_for, served};
 use crate::api::claim::ResourceClaim;
 use crate::api::meta::OwnerReference;
 use crate::api::pod::{Pod, PodExtendedResourceClaimStatus};
@@ -29,6 +29,12 @@ pub(crate) fn existing<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Resour
     let claims = cluster.links().claims_of_owner(uid).filter_map(|key| cluster.claims().get(key).map(Arc::as_ref));
     let is_own = |claim: &&ResourceClaim| claim.metadata.controller().is_some_and(|owner| owner.uid == *uid);
     claims.filter(is_own).find(|claim| claim.metadata.annotations.get(ANNOTATION).is_some_and(|value| value == "true"))
+}
+
+/// What a request of the claim with that name serves: `example.com/gpu` of which container. `None` for requests that users write.
+pub(crate) fn in_words(pod: &Pod, claim: &str, request: &str) -> Option<String> {
+    let (resource, container) = served(pod, request).filter(|_| claim == NAME)?;
+    Some(format!("`{resource}` of container `{container}`"))
 }
 
 /// The claim as it is decided about: with the requests of one node.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::allocate::extended::served;
 use crate::allocate::{Inability, NodeRefusal, RequestFunnel, Unable};
 use crate::api::claim::ResourceClaim;
 use crate::arrange::Arrange;
@@ -58,11 +57,8 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<F
     let reason = |((stage, claim, request), refusals): (Bottleneck, Vec<&NodeRefusal>)| {
         let position = nodes.claims.iter().position(|known| *known == claim);
         let name = position.and_then(|position| own.get(position)).unwrap_or(&claim);
-        let served = if *name == special::NAME { served(asked.pod, &request) } else { None };
-        let what = match served {
-            Some((resource, container)) => format!("`{resource}` of container `{container}`"),
-            None => format!("request `{request}` of claim `{name}`"),
-        };
+        let of_container = special::in_words(asked.pod, name, &request);
+        let what = of_container.unwrap_or_else(|| format!("request `{request}` of claim `{name}`"));
         let finding = describe(stage, (&claim, name), (&request, &what), &refusals, asked.cluster.slices().is_empty());
         match asked.claims.iter().find(|known| known.metadata.name == *name) {
             Some(known) => {
@@ -135,7 +131,11 @@ fn describe(
         } else {
             format!("enough devices match request `{request}`, but no choice of them satisfies the constraints")
         };
-        let message = format!("claim `{claim}` does not fit on {place}: {what}");
+        let owner = match claim {
+            special::NAME => "what the containers ask for".to_owned(),
+            claim => format!("claim `{claim}`"),
+        };
+        let message = format!("{owner} does not fit on {place}: {what}");
         return Finding::new(Code::RunDevicesTogether, "", message)
             .with_hint("requests compete for the same devices, or a constraint leaves no choice");
     }
