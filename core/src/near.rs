@@ -2,9 +2,13 @@
 
 /// The candidate that is nearest to a text, if it is near enough to be meant; the first of several.
 pub(crate) fn nearest<'c>(text: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let measured = candidates.into_iter().map(|candidate| (distance(text, candidate), candidate));
-    let (least, candidate) = measured.min_by_key(|(distance, _)| *distance)?;
+    let (least, candidate) = least(text, &mut candidates.into_iter())?;
     is_near(least, text, candidate).then_some(candidate)
+}
+
+/// The first of the candidates with the least distance, and that.
+fn least<'c>(text: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option<(usize, &'c str)> {
+    candidates.map(|candidate| (distance(text, candidate), candidate)).min_by_key(|(distance, _)| *distance)
 }
 
 /// Whether so many slips of the finger still mean the candidate.
@@ -45,24 +49,29 @@ pub(crate) fn distance(left: &str, right: &str) -> usize {
 }
 
 /// The name that was probably meant, if it is near enough to be a slip of the keyboard. Ties go to the first.
-pub(crate) fn nearest_name<'c>(name: &str, candidates: impl Iterator<Item = &'c String>) -> Option<&'c String> {
-    let allowed = (name.chars().count() / 6).clamp(1, 2);
-    let measured = candidates.map(|candidate| (distance(name, candidate), candidate));
-    let (least, candidate) = measured.min_by_key(|(distance, _)| *distance)?;
+pub(crate) fn nearest_name<'c>(name: &str, candidates: impl Iterator<Item = &'c String>) -> Option<&'c str> {
+    slip(name, &mut candidates.map(String::as_str))
+}
+
+fn slip<'c>(name: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option<&'c str> {
+    let length = name.chars().count();
+    let allowed = (length / 6).clamp(1, 2);
+    let may_be = |other: &&str| other.chars().count().abs_diff(length) <= allowed;
+    let (least, candidate) = least(name, &mut candidates.filter(may_be))?;
     (least <= allowed).then_some(candidate)
 }
 
 /// The question whether another name was meant, where one is near enough and the name itself is not there: the rule for names that refer to
-/// something. Names that differ in their numbers only are those of siblings.
+/// something. Names that differ only in numbers, or in a letter as their last part, are those of siblings.
 pub(crate) fn did_you_mean<'c>(name: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option<String> {
-    let letters = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "");
-    let own = letters(name);
-    let mut others: Vec<String> = candidates.map(str::to_owned).collect();
-    if others.iter().any(|other| other == name) {
-        return None;
-    }
-    others.retain(|other| letters(other) != own);
-    nearest_name(name, others.iter()).map(|near| format!("did you mean `{near}`?"))
+    let family = |text: &str| -> Vec<u8> {
+        let stem = text.rsplit_once(['-', '_', '.']).filter(|(_, last)| last.len() == 1);
+        let stem = stem.map_or(text, |(stem, _)| stem);
+        stem.bytes().filter(|letter| !letter.is_ascii_digit()).collect()
+    };
+    let own = family(name);
+    let near = slip(name, &mut candidates.filter(|other| *other == name || family(other) != own))?;
+    (near != name).then(|| format!("did you mean `{near}`?"))
 }
 
 #[cfg(test)]
@@ -72,7 +81,7 @@ mod tests {
     #[test]
     fn a_slip_is_recognised_and_another_name_is_not() {
         let names = ["gpu.example.com".to_owned(), "nic.example.com".to_owned(), "single-gpu".to_owned()];
-        let near = |name: &str| nearest_name(name, names.iter()).map(String::as_str);
+        let near = |name: &str| nearest_name(name, names.iter());
         assert_eq!(near("gpu.exmaple.com"), Some("gpu.example.com"));
         assert_eq!(near("gpus.example.com"), Some("gpu.example.com"));
         assert_eq!(near("singel-gpu"), Some("single-gpu"));
@@ -88,6 +97,7 @@ mod tests {
         assert_eq!(asked("nod-1").as_deref(), Some("did you mean `node-1`?"));
         assert_eq!(asked("memroy").as_deref(), Some("did you mean `memory`?"));
         assert_eq!(asked("node-3"), None);
+        assert_eq!(asked("node-z"), None);
         assert_eq!(asked("memory"), None);
     }
 

@@ -356,7 +356,8 @@ mod tests {
         for line in begins {
             assert!(begins_failure(line), "{line}");
         }
-        for line in ["[1/106] e2e/page.spec.ts:12:1 › the picture is drawn", "--- PASS: TestFits (0.10s)", "ok 1) fits"] {
+        for line in ["[1/106] e2e/page.spec.ts:12:1 › the picture is drawn", "--- PASS: TestFits (0.10s)", "ok 1) fits"]
+        {
             assert!(!begins_failure(line), "{line}");
         }
     }

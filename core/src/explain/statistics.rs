@@ -217,8 +217,8 @@ pub(crate) fn likely(subjects: &[Subject<'_>], field: &Field) -> Option<Field> {
     }
     let of_domain: Vec<String> = same.iter().filter(|name| name.0 == *domain).map(|name| name.1.clone()).collect();
     let by_case = of_domain.iter().find(|name| name.eq_ignore_ascii_case(id));
-    if let Some(near) = by_case.or_else(|| nearest(id, of_domain.iter())) {
-        return Some(make(is_attribute, &(domain.clone(), near.clone())));
+    if let Some(near) = by_case.map(String::as_str).or_else(|| nearest(id, of_domain.iter())) {
+        return Some(make(is_attribute, &(domain.clone(), near.to_owned())));
     }
     if let Some(found) = same.iter().find(|name| name.1 == *id) {
         return Some(make(is_attribute, found));

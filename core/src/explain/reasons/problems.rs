@@ -1,14 +1,12 @@
 //! What is wrong with the claims of a Pod, in the user's words.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::api::claim::{DeviceRequest, ResourceClaim};
 use crate::api::pod::PodResourceClaim;
-use crate::api::slice::ResourceSlice;
 use crate::cluster::Cluster;
 use crate::control_plane::resource_of;
 use crate::finding::{Code, Finding, ObjectRef, list};
-use crate::gather::Gather;
 use crate::validate::ADMIN_LABEL;
 
 use crate::explain::origin::{Origin, about_claim};
@@ -220,16 +218,27 @@ fn class_problem(cluster: &Cluster, of: &str, label: &str, class: &str, path: &s
 
 /// The attribute of a device that a constraint probably means whose attribute devices lack.
 pub(crate) fn attribute_meant(cluster: &Cluster, missing: &str) -> Option<String> {
-    let of_slice = |slice: &ResourceSlice| -> BTreeSet<String> {
-        let full = |name: &String| match name.contains('/') {
-            true => name.clone(),
-            false => format!("{}/{name}", slice.spec.driver),
-        };
-        slice.spec.devices.iter().flat_map(|device| device.attributes.keys().map(full)).gather()
-    };
-    let mut all = BTreeSet::new();
-    cluster.inventory().all_slices().for_each(|entry| all.append(&mut of_slice(&entry.slice)));
-    did_you_mean(missing, &mut all.iter().map(String::as_str))
+    let mut full: Vec<String> = Vec::new();
+    let mut before: Option<(&str, &BTreeMap<_, _>)> = None;
+    for entry in cluster.inventory().all_slices() {
+        let driver = entry.slice.spec.driver.as_str();
+        for device in &entry.slice.spec.devices {
+            // Most devices have the same attributes as the one before.
+            if before
+                .is_some_and(|(other, attributes)| other == driver && attributes.keys().eq(device.attributes.keys()))
+            {
+                continue;
+            }
+            before = Some((driver, &device.attributes));
+            for name in device.attributes.keys() {
+                let name = if name.contains('/') { name.clone() } else { format!("{driver}/{name}") };
+                if !full.contains(&name) {
+                    full.push(name);
+                }
+            }
+        }
+    }
+    did_you_mean(missing, &mut full.iter().map(String::as_str))
 }
 
 /// The taint of a device that a toleration of a claim probably means.
@@ -237,14 +246,19 @@ pub(crate) fn taint_meant(cluster: &Cluster, claim: &ResourceClaim) -> Option<St
     let of_slices = cluster.inventory().all_slices().flat_map(|entry| &entry.slice.spec.devices);
     let of_slices = of_slices.flat_map(|device| &device.taints).map(|taint| &taint.key);
     let of_rules = cluster.taint_rules().values().map(|rule| &rule.spec.taint.key);
-    let keys: BTreeSet<&String> = of_slices.chain(of_rules).gather();
+    let mut keys: Vec<&str> = Vec::new();
+    for key in of_slices.chain(of_rules) {
+        if !keys.contains(&key.as_str()) {
+            keys.push(key);
+        }
+    }
     let requests = claim.spec.devices.requests.iter();
     let mut tolerations = requests.flat_map(|request| {
         let exact = request.exactly.iter().flat_map(|exact| &exact.tolerations);
         exact.chain(request.first_available.iter().flat_map(|alternative| &alternative.tolerations))
     });
     tolerations.find_map(|toleration| {
-        let meant = did_you_mean(&toleration.key, &mut keys.iter().map(|key| key.as_str()))?;
+        let meant = did_you_mean(&toleration.key, &mut keys.iter().copied())?;
         Some(format!("a toleration has the key `{}`: {meant}", toleration.key))
     })
 }
