@@ -140,14 +140,14 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        let mut node = Arc::make_mut(self.root.as_mut()?);
+        let mut node = own(self.root.as_mut()?);
         loop {
             match node {
                 Node::Leaf(entries) => {
                     let at = position(entries, key).ok()?;
                     return entries.get_mut(at).map(|(_, value)| value);
                 }
-                Node::Branch { bounds, children } => node = Arc::make_mut(children.get_mut(child(bounds, key))?),
+                Node::Branch { bounds, children } => node = own(children.get_mut(child(bounds, key))?),
             }
         }
     }
@@ -159,7 +159,7 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
             self.len = 1;
             return None;
         };
-        let (before, split) = Arc::make_mut(root).insert(key, value);
+        let (before, split) = own(root).insert(key, value);
         if let Some((bound, right)) = split {
             let children = vec![Arc::clone(root), right];
             *root = Arc::new(Node::Branch { bounds: vec![bound], children });
@@ -189,7 +189,7 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
             return None;
         }
         let root = self.root.as_mut()?;
-        let removed = Arc::make_mut(root).remove(key);
+        let removed = own(root).remove(key);
         self.len = self.len.saturating_sub(usize::from(removed.is_some()));
         if let Node::Branch { children, .. } = &**root
             && let [only] = children.as_slice()
@@ -210,7 +210,7 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
         let mut entries = IterMut { above: SmallVec::new(), leaf: [].iter_mut() };
         let mut next = self.root.as_mut();
         while let Some(node) = next {
-            match Arc::make_mut(node) {
+            match own(node) {
                 Node::Leaf(leaf) => {
                     let at = position(leaf, key).unwrap_or_else(|at| at);
                     entries.leaf = leaf.get_mut(at..).unwrap_or_default().iter_mut();
@@ -225,6 +225,12 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
         }
         entries
     }
+}
+
+/// A node that no other copy shares. In one place for each type: copying a node is much code.
+#[inline(never)]
+fn own<K: Clone, V: Clone>(node: &mut Arc<Node<K, V>>) -> &mut Node<K, V> {
+    Arc::make_mut(node)
 }
 
 /// Where a key is among entries, or where it belongs.
@@ -268,7 +274,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
                 let Some(child) = children.get_mut(at) else {
                     return (None, None);
                 };
-                let (before, split) = Arc::make_mut(child).insert(key, value);
+                let (before, split) = own(child).insert(key, value);
                 let Some((bound, right)) = split else {
                     return (before, None);
                 };
@@ -298,7 +304,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
             Self::Branch { bounds, children } => {
                 let at = child(bounds, key);
                 let node = children.get_mut(at)?;
-                let removed = Arc::make_mut(node).remove(key);
+                let removed = own(node).remove(key);
                 let len = node.len();
                 if len == 0 {
                     children.remove(at);
@@ -314,6 +320,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
     }
 
     /// Joins a child with the one before it, if they have room together.
+    #[inline(never)]
     fn join(bounds: &mut Vec<K>, children: &mut Vec<Arc<Self>>, at: usize) {
         let Some(before) = at.checked_sub(1) else {
             return;
@@ -327,7 +334,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
         let Some(left) = children.get_mut(before) else {
             return;
         };
-        match (Arc::make_mut(left), right) {
+        match (own(left), right) {
             (Self::Leaf(left), Self::Leaf(right)) => left.extend(right),
             (Self::Branch { bounds, children }, Self::Branch { bounds: more, children: others }) => {
                 bounds.push(bound);
@@ -414,7 +421,7 @@ impl<'m, K: Clone, V: Clone> Iterator for IterMut<'m, K, V> {
                 self.above.pop();
                 continue;
             };
-            match Arc::make_mut(node) {
+            match own(node) {
                 Node::Leaf(entries) => self.leaf = entries.iter_mut(),
                 Node::Branch { children, .. } => self.above.push(children.iter_mut()),
             }
