@@ -63,7 +63,7 @@ fn slip<'c>(name: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option
 
 /// The question whether another name was meant, where one is near enough and the name itself is not there: the rule for names that refer to
 /// something. Names that differ only in numbers, or in a letter as their last part, are those of siblings.
-pub(crate) fn did_you_mean<'c>(name: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option<String> {
+pub(crate) fn did_you_mean(name: &str, candidates: &mut dyn Iterator<Item = &str>) -> Option<String> {
     let family = |text: &str| -> Vec<u8> {
         let stem = text.rsplit_once(['-', '_', '.']).filter(|(_, last)| last.len() == 1);
         let stem = stem.map_or(text, |(stem, _)| stem);
