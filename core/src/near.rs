@@ -65,8 +65,11 @@ fn slip<'c>(name: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option
 /// something. Names that differ only in numbers, or in a letter as their last part, are those of siblings.
 pub(crate) fn did_you_mean(name: &str, candidates: &mut dyn Iterator<Item = &str>) -> Option<String> {
     let family = |text: &str| -> Vec<u8> {
-        let stem = text.rsplit_once(['-', '_', '.']).filter(|(_, last)| last.len() == 1);
-        let stem = stem.map_or(text, |(stem, _)| stem);
+        let stem = match text.rsplit_once(['-', '_', '.']) {
+            Some((stem, last)) if last.len() == 1 => stem,
+            None if text.len() == 1 => "",
+            _ => text,
+        };
         stem.bytes().filter(|letter| !letter.is_ascii_digit()).collect()
     };
     let own = family(name);
@@ -98,6 +101,7 @@ mod tests {
         assert_eq!(asked("memroy").as_deref(), Some("did you mean `memory`?"));
         assert_eq!(asked("node-3"), None);
         assert_eq!(asked("node-z"), None);
+        assert_eq!(did_you_mean("s", &mut ["t"].into_iter()), None);
         assert_eq!(asked("memory"), None);
     }
 

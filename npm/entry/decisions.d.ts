@@ -380,8 +380,8 @@ export type RequestFunnel = {
   /** Of these, devices that are not in use and have enough capacity and counters left. */
   free: Integer,
   /**
-   * Devices that match and cannot serve the request, by reason; those that claims have as a whole are only not `free`. Devices in pools that
-   * cannot be used are not among `devices`.
+   * Devices that match and cannot serve the request, by reason; those that claims have as a whole are only not `free`. Devices in pools
+   * that cannot be used are not among `devices`.
    */
   unable: Array<Unable>,
 };

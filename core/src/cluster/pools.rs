@@ -509,14 +509,14 @@ fn unknown_counter(device: &Device, sets: &BTreeMap<&str, &CounterSet>) -> Optio
         let name = consumption.counter_set.as_str();
         let Some(set) = sets.get(name) else {
             let path = format!("consumesCounters[{number}].counterSet");
-            let meant = did_you_mean(name, &mut sets.keys().copied()).map(|meant| format!(": {meant}"));
+            let meant = did_you_mean(name, &mut sets.keys().copied()).map(|meant| format!(" ({meant})"));
             return Some((path, format!("counter set `{name}` does not exist{}", meant.unwrap_or_default())));
         };
         let is_missing = |counter: &&String| !is_unreadable(set) && !set.counters.contains_key(*counter);
         let counter = consumption.counters.keys().find(is_missing)?;
         let path = format!("consumesCounters[{number}].counters[{counter}]");
         let meant = did_you_mean(counter, &mut set.counters.keys().map(String::as_str));
-        let meant = meant.map(|meant| format!(": {meant}")).unwrap_or_default();
+        let meant = meant.map(|meant| format!(" ({meant})")).unwrap_or_default();
         Some((path, format!("counter set `{name}` has no counter `{counter}`{meant}")))
     })
 }

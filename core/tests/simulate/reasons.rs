@@ -274,7 +274,7 @@ fn names_that_are_nearly_those_of_something_are_met_with_what_was_meant() {
     let all = format!("{counters}{devices}").replace("resourceSliceCount: 1", "resourceSliceCount: 2");
     let ran = run(&format!("{CLASS}{all}{}", wanting(request, "")));
     let message = &ran.reason("p").message;
-    assert!(message.ends_with("counter set `set` has no counter `memroy`: did you mean `memory`?"), "{message}");
+    assert!(message.ends_with("counter set `set` has no counter `memroy` (did you mean `memory`?)"), "{message}");
 }
 
 #[test]
