@@ -1,12 +1,13 @@
 //! What is wrong with the claims of a Pod, in the user's words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::claim::{DeviceRequest, ResourceClaim};
 use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::resource_of;
 use crate::finding::{Code, Finding, ObjectRef, list};
+use crate::gather::Gather;
 use crate::validate::ADMIN_LABEL;
 
 use crate::explain::origin::{Origin, about_claim};
@@ -218,7 +219,7 @@ fn class_problem(cluster: &Cluster, of: &str, label: &str, class: &str, path: &s
 
 /// The attribute of a device that a constraint probably means whose attribute devices lack.
 pub(crate) fn attribute_meant(cluster: &Cluster, missing: &str) -> Option<String> {
-    let mut full: Vec<String> = Vec::new();
+    let mut full: BTreeSet<String> = BTreeSet::new();
     let mut before: Option<(&str, &BTreeMap<_, _>)> = None;
     for entry in cluster.inventory().all_slices() {
         let driver = entry.slice.spec.driver.as_str();
@@ -230,12 +231,10 @@ pub(crate) fn attribute_meant(cluster: &Cluster, missing: &str) -> Option<String
                 continue;
             }
             before = Some((driver, &device.attributes));
-            for name in device.attributes.keys() {
-                let name = if name.contains('/') { name.clone() } else { format!("{driver}/{name}") };
-                if !full.contains(&name) {
-                    full.push(name);
-                }
-            }
+            full.extend(device.attributes.keys().map(|name| match name.contains('/') {
+                true => name.clone(),
+                false => format!("{driver}/{name}"),
+            }));
         }
     }
     did_you_mean(missing, &mut full.iter().map(String::as_str))
@@ -246,12 +245,7 @@ pub(crate) fn taint_meant(cluster: &Cluster, claim: &ResourceClaim) -> Option<St
     let of_slices = cluster.inventory().all_slices().flat_map(|entry| &entry.slice.spec.devices);
     let of_slices = of_slices.flat_map(|device| &device.taints).map(|taint| &taint.key);
     let of_rules = cluster.taint_rules().values().map(|rule| &rule.spec.taint.key);
-    let mut keys: Vec<&str> = Vec::new();
-    for key in of_slices.chain(of_rules) {
-        if !keys.contains(&key.as_str()) {
-            keys.push(key);
-        }
-    }
+    let keys: BTreeSet<&str> = of_slices.chain(of_rules).map(String::as_str).gather();
     let requests = claim.spec.devices.requests.iter();
     let mut tolerations = requests.flat_map(|request| {
         let exact = request.exactly.iter().flat_map(|exact| &exact.tolerations);
