@@ -39,12 +39,19 @@ function complete({ state, pos, explicit }: CompletionContext): CompletionResult
   const found = completions(before, known());
   if (found !== undefined) {
     if (!explicit && found.from === before.length && !/["'.]$/.test(before)) return null;
-    return { from: line.from + found.from, options: found.options.map((label) => ({ label })), validFor: WORD };
+    return offer(found.options.map((label) => ({ label })), before.slice(found.from), pos, explicit);
   }
   const spot = spotIn(state, pos);
   if (spot === undefined || (!explicit && spot.begun === "")) return null;
   const options = spot.isKey ? fieldsAt(spot).map(ofField) : valuesOf(spot.key, fieldOf(spot.kind, [...spot.path, spot.key])).map((label) => ({ label }));
-  return options.length === 0 ? null : { from: pos - spot.begun.length, options, validFor: WORD };
+  return offer(options, spot.begun, pos, explicit);
+}
+
+/** What continues the word before a position. A word that is there in full is not offered unasked: Enter begins a new line then. */
+function offer(options: readonly Completion[], begun: string, pos: number, explicit: boolean): CompletionResult | null {
+  const isWhole = (text: string) => !explicit && options.some(({ label }) => label === text);
+  if (options.length === 0 || isWhole(begun)) return null;
+  return { from: pos - begun.length, options, validFor: (text) => WORD.test(text) && !isWhole(text) };
 }
 
 const WORD = /^[\w./-]*$/;
