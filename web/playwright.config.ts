@@ -16,8 +16,6 @@ export default defineConfig({
   outputDir: "node_modules/.e2e",
   workers: 1,
   reporter: "line",
-  // Beside other suites a browser may starve for a while. A test that passes only then counts as flaky, and is named.
-  retries: process.env.CI === undefined ? 0 : 1,
   // The machine may do other things at the same time.
   expect: { timeout: 10_000 },
   use: {

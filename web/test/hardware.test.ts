@@ -2,7 +2,10 @@ import { readFileSync, readdirSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
-import { HARDWARE, hardwareFor } from "../src/windows/inventories";
+import type { Page } from "../src/page";
+import { initial } from "../src/state";
+import { addHardware } from "../src/windows/adding";
+import { HARDWARE, type Hardware, hardwareFor } from "../src/windows/inventories";
 import { missing } from "../src/model/missing";
 import { sessionOf } from "../src/answer/answer";
 import { ask, questionOf } from "./fixtures";
@@ -100,4 +103,13 @@ test("an extended resource and a class in a fallback are asked for, too", () => 
   expect(read(text).wanted).toEqual(["amd.com/gpu", "mig.nvidia.com", "nic.example.com"]);
   expect(hardwareFor("amd.com/gpu")?.vendor).toBe("AMD");
   expect(hardwareFor("nic.example.com")).toBeUndefined();
+});
+
+test("an order that another question overtakes is given again", async () => {
+  const outcomes = [{ kind: "overtaken" }, { kind: "done", answer: { text: "kind: Node" } }];
+  const added: string[] = [];
+  const act = { addFiles: (files: { text: string }[]) => added.push(...files.map(({ text }) => text)), notice: (text: string) => added.push(text) };
+  const page = { now: () => initial([{ name: "cluster.yaml", text: "" }]), ask: async () => outcomes.shift(), act } as unknown as Page;
+  expect(await addHardware(page, HARDWARE[0] as Hardware, { nodes: 1, devices: 0 })).toBe(true);
+  expect(added).toEqual(["kind: Node"]);
 });

@@ -304,7 +304,6 @@ fn read_line(line: &str) -> Tally {
         }
         [count, "passed", time] if time.starts_with('(') => Tally::new(count.parse().unwrap_or_default(), 0),
         [count, "failed"] => Tally::new(0, count.parse().unwrap_or_default()),
-        [count, "flaky"] => Tally::new(count.parse().unwrap_or_default(), 0),
         _ => Tally::default(),
     }
 }
@@ -325,7 +324,6 @@ mod tests {
             ("      Tests  1 failed | 11 passed (12)", 11, 1),
             ("      Tests  12 passed (12)", 12, 0),
             (" Test Files  2 passed (2)", 0, 0),
-            ("  1 flaky", 1, 0),
             ("  5 passed (3.1s)", 5, 0),
             ("  1 failed", 0, 1),
             ("running 12 tests", 0, 0),

@@ -26,7 +26,10 @@ export async function addHardware({ now, ask, act }: Page, hardware: Hardware, {
   try {
     const inventory = await inventoryText(hardware);
     // Beside what is written now: nothing is to be there twice.
-    const outcome = await ask("hardware", { question: questionOf(now()), inventory, order: { driver: hardware.driver, nodes, devices } });
+    const order = () => ask("hardware", { question: questionOf(now()), inventory, order: { driver: hardware.driver, nodes, devices } });
+    let outcome = await order();
+    // The window asks, too, how many devices a node has.
+    if (outcome.kind === "overtaken") outcome = await order();
     if (outcome.kind !== "done") throw new Error(outcome.kind === "failed" ? outcome.message : "");
     act.addFiles([{ name: `${fileName(hardware)}.yaml`, text: outcome.answer.text }]);
     return true;
