@@ -54,6 +54,7 @@ pub use lint::Lint;
 pub use mentions::Mention;
 pub use reads::{Field, Reads};
 pub(crate) use whole::{Whole, evaluate_whole};
+pub(crate) use zones::is_zone;
 
 use crate::profile::{Features, Version};
 use ast::{Ast, NodeId};

