@@ -147,8 +147,13 @@ fn ours(case: &Value, version: Version) -> Answer {
     let mode = if case.get("mode").and_then(Value::as_str) == Some("sound") { Mode::Sound } else { Mode::Reference };
     let profile = Profile { mode, placement: Ranking::Scores, features, ..Profile::of(Release::from(version)) };
     let mut engine = Engine::new(profile.clone(), Limits::default());
-    let objects = case.get("objects").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let texts: Vec<String> = objects.iter().chain(case.get("schedulerConfiguration")).map(Value::to_string).collect();
+    let mut objects: Vec<&Value> = case.get("objects").and_then(Value::as_array).into_iter().flatten().collect();
+    // As the API server lists them to a scheduler that starts: which of two like Pods came first decides who has to go.
+    objects.sort_by_key(|object| {
+        ["/metadata/namespace", "/metadata/name"].map(|path| object.pointer(path).and_then(Value::as_str))
+    });
+    let texts: Vec<String> =
+        objects.into_iter().chain(case.get("schedulerConfiguration")).map(Value::to_string).collect();
     engine.apply(texts.iter().map(String::as_str));
     let mut cluster = engine.cluster().clone();
     let mut book = NodeCache::new(&cluster);

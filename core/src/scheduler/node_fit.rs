@@ -310,6 +310,11 @@ impl NodeState {
         self.measure();
     }
 
+    /// Frees the host ports among requests even where a second Pod has them: the reference does not count who has a port.
+    pub(super) fn free_ports(&mut self, requests: &Resources) {
+        requests.keys().filter(|name| name.starts_with(HOST_PORT)).for_each(|name| drop(self.used.remove(name)));
+    }
+
     /// The reasons against a Pod, of the first of kube-scheduler's tests that fails; none where it fits.
     pub(crate) fn refusals(&self, pod: &Pod, requests: &Resources) -> Vec<Refusal> {
         match self.rules_out(pod) {

@@ -31,6 +31,7 @@ use crate::cluster::Key;
 use crate::cluster::entries::key_of;
 use crate::decision::{Decision, Time};
 use crate::gather::Gather;
+use crate::profile::Mode;
 
 /// What the scheduler says of a node without Pods of lower priority.
 const NO_VICTIMS: &str = "No preemption victims found for incoming pod";
@@ -308,6 +309,9 @@ impl Scheduler<'_> {
 
     /// Has a Pod leave in thought.
     fn leave(&mut self, trial: &mut Trial, victim: &Victim) {
+        if self.settings.profile.mode == Mode::Reference {
+            trial.state.free_ports(&victim.taken);
+        }
         trial.state.give_back(&victim.taken, Load::default());
         if trial.has_neighbours {
             self.book.topology.forget(trial.state.name(), &key_of(&victim.pod.metadata));

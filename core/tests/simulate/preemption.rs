@@ -2,7 +2,7 @@
 
 use apportion_core::api::pod::Pod;
 use apportion_core::finding::Code;
-use apportion_core::profile::{Profile, Version};
+use apportion_core::profile::{Mode, Profile, Version};
 
 use crate::support::{CLASS, Ran, run, run_with, slice};
 
@@ -300,4 +300,22 @@ fn who_waits_for_others_to_end_says_so_and_keeps_the_place() {
     assert_eq!(condition["reason"], "PreemptionByScheduler");
     assert_eq!(condition["message"], "default-scheduler: preempting to accommodate a higher priority pod");
     assert_eq!(victims(&ran), ["slow"]);
+}
+
+/// Two Pods that were put on one node by hand have the same host port. When one of them goes, kube-scheduler takes the port for free.
+#[test]
+fn only_the_reference_takes_a_port_for_free_that_a_second_pod_has() {
+    let port = "ports: [{ containerPort: 80, hostPort: 80 }], resources";
+    let with_port = |pod: String| pod.replace("resources", port);
+    let there = [placed("keeps", 500, 2, "a", 1), placed("goes", 0, 1, "a", 2)].map(with_port).concat();
+    let text = [node("a", 3), there, with_port(pod("asks", 100, 2, "", ""))].concat();
+    let said_in = |mode: Mode| {
+        let ran = run_with(&text, Profile { mode, ..Profile::of(Version::V1_37) });
+        said(&ran, "asks").split_once("preemption: ").unwrap().1.to_owned()
+    };
+    assert_eq!(said_in(Mode::Reference), "0/1 nodes are available: 1 Insufficient cpu.");
+    assert_eq!(
+        said_in(Mode::Sound),
+        "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
+    );
 }
