@@ -1,5 +1,6 @@
 //! How fast the engine answers: workloads, measured on the native core, through the component and on the reference.
 
+pub mod forks;
 pub mod growth;
 pub mod life;
 pub mod reference;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::forks::Forks;
 use super::growth::Curve;
 use super::life::{Life, WORLDS};
 use super::reference::Measured;
@@ -211,8 +212,27 @@ fn scale(text: &mut String, scales: &[(String, Scale)]) {
         if scale.nodes == first.nodes {
             line(text, &format!("  - {}", scale_verdict(engine, scale)));
         }
+        if let Some(forks) = &scale.forks {
+            line(text, &format!("  - {}", forks_verdict(forks)));
+        }
     }
     text.push('\n');
+}
+
+const fn says(is_met: bool) -> &'static str {
+    if is_met { "met" } else { "**missed**" }
+}
+
+fn forks_verdict(forks: &Forks) -> String {
+    format!(
+        "fork, ask about a claim, drop: {} ({}: {}); fork, take one claim in and allocate it, drop: {} ({}: {})",
+        seconds(forks.asked),
+        seconds(targets::FORK_ASKED),
+        says(forks.asked <= targets::FORK_ASKED),
+        seconds(forks.taken),
+        seconds(targets::FORK_TAKEN),
+        says(forks.taken <= targets::FORK_TAKEN),
+    )
 }
 
 fn scale_verdict(engine: &str, scale: &Scale) -> String {
@@ -221,7 +241,6 @@ fn scale_verdict(engine: &str, scale: &Scale) -> String {
     } else {
         (targets::COMPONENT_RATE, targets::COMPONENT_FACTOR)
     };
-    let says = |is_met: bool| if is_met { "met" } else { "**missed**" };
     let read = targets::READ_SECONDS * factor;
     format!(
         "read in {read:.1} s: {}; below 1 GiB: {}; {rate:.0} claims/s: {}",

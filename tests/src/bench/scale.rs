@@ -14,6 +14,7 @@ use apportion_core::profile::{Profile, Version};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::forks::{self, Forks};
 use super::shapes;
 
 /// Texts handed over in one call while the cluster is read.
@@ -60,6 +61,8 @@ pub struct Scale {
     pub question_after: f64,
     /// The same question without a change before it, on average.
     pub question_warm: f64,
+    /// Forks of it, of the native core.
+    pub forks: Option<Forks>,
 }
 
 impl Scale {
@@ -117,11 +120,16 @@ pub fn measure(engine: &str, size: Size) -> Result<Scale> {
         changed_slice: 0.0,
         question_after: 0.0,
         question_warm: 0.0,
+        forks: None,
     };
     read(door.as_mut(), &mut scale)?;
     scale.peak = peak_memory().unwrap_or(0);
     place(door.as_mut(), size, &mut scale)?;
     change(door.as_mut(), &mut scale)?;
+    drop(door);
+    if engine == "native" {
+        scale.forks = Some(forks::measure(size.nodes)?);
+    }
     Ok(scale)
 }
 
@@ -207,7 +215,7 @@ fn node_name(index: u64) -> String {
 }
 
 /// A claim as an event brings it, and the question for it.
-fn pending(number: u64, take: bool) -> Result<([String; 1], KnownQuestion)> {
+pub(super) fn pending(number: u64, take: bool) -> Result<([String; 1], KnownQuestion)> {
     let selector = json!({ "cel": { "expression": r#"device.attributes["gpu.example.com"].model == "a100""# } });
     let name = format!("claim-{number}");
     let value = json!({
@@ -223,13 +231,13 @@ fn pending(number: u64, take: bool) -> Result<([String; 1], KnownQuestion)> {
 }
 
 /// The texts of a node and its slices, with places for what differs.
-struct Template {
-    class: String,
+pub(super) struct Template {
+    pub(super) class: String,
     node: String,
     slices: Vec<String>,
 }
 
-fn split_template() -> Template {
+pub(super) fn split_template() -> Template {
     let source = shapes::nodes(&[]);
     let text = |pointer: &str| source.pointer(pointer).map(Value::to_string).unwrap_or_default();
     let slices = (0..2).map(|half| {
@@ -275,12 +283,12 @@ fn device(index: u64) -> Value {
 }
 
 impl Template {
-    fn node(&self, index: u64) -> String {
+    pub(super) fn node(&self, index: u64) -> String {
         self.node.replace("${node}", &node_name(index))
     }
 
     /// A slice; each version has another value of one attribute of every device.
-    fn slice(&self, index: u64, half: u64, version: u64) -> String {
+    pub(super) fn slice(&self, index: u64, half: u64, version: u64) -> String {
         let text = self.slices.get(usize::try_from(half).unwrap_or(0)).map_or("", String::as_str);
         let text = text.replace("${node}", &node_name(index)).replace("${index}", &format!("{index:012}"));
         // A number where the template has a text.

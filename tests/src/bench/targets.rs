@@ -17,6 +17,12 @@ pub const READ_SECONDS: f64 = 3.0;
 /// Memory at scale, in bytes.
 pub const PEAK_BYTES: u64 = 1 << 30;
 
+/// A fork that is asked once and dropped, on the native core, in seconds.
+pub const FORK_ASKED: f64 = 10e-6;
+
+/// A fork that takes one claim and is dropped, on the native core, in seconds.
+pub const FORK_TAKEN: f64 = 50e-6;
+
 /// The target of a workload on the native core, by its name. The first prefix that fits counts.
 pub fn target(id: &str) -> Option<Duration> {
     const MICROSECONDS: [(&str, u64); 15] = [
