@@ -90,12 +90,12 @@ impl Engine {
 
     /// Answers a question, or a list of them, in JSON texts. A question that cannot be read has the status `unreadable`.
     pub fn allocate(&mut self, questions: &str) -> String {
-        question::answered(questions, |questions| Ok(wire::allocate(&mut self.0, questions)))
+        question::text(wire::allocate(&mut self.0, questions))
     }
 
     /// On which nodes the claims of a question fit, or those of each of a list; in JSON texts, as `Fits::to_json` writes it.
     pub fn fits(&mut self, questions: &str) -> String {
-        question::answered(questions, |questions| Ok(wire::fits(&mut self.0, questions)))
+        question::text(wire::fits(&mut self.0, questions))
     }
 
     /// Keeps a question: `{"prepared": 7}`, which stands for it.

@@ -14,38 +14,36 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 #[must_use]
 pub fn answer(asked: &str) -> String {
-    match parse(asked) {
-        Ok(asked) => answer_value(asked),
-        Err(finding) => unreadable(&[finding]),
-    }
-    .to_string()
+    parse(asked)
+        .map_err(|finding| vec![finding])
+        .and_then(answer_value)
+        .unwrap_or_else(|findings| unreadable(&findings).to_string())
 }
 
-fn answer_value(mut asked: Value) -> Value {
+fn answer_value(mut asked: Value) -> Result<String, Vec<Finding>> {
     let mut part = |name: &str| asked.get_mut(name).map(Value::take);
-    let (profile, limits) = match wire::settings(part("settings").unwrap_or_else(|| json!({}))) {
-        Ok(settings) => settings,
-        Err(findings) => return unreadable(&findings),
-    };
+    let (profile, limits) = wire::settings(part("settings").unwrap_or_else(|| json!({})))?;
     let objects = match part("objects") {
         None => Vec::new(),
         Some(Value::Array(objects)) => objects,
-        Some(_) => return unreadable(&[bad("objects", "`objects` is not a list")]),
+        Some(_) => return Err(bad("objects", "`objects` is not a list")),
     };
-    let question = part("question").ok_or_else(|| bad("question", "there is no `question`"));
+    let question = part("question").ok_or_else(|| bad("question", "there is no `question`"))?;
     let mut engine = Engine::new(profile, limits);
     let objects: Vec<String> = objects.iter().map(Value::to_string).collect();
     engine.apply(objects.iter().map(String::as_str));
-    match question {
-        Ok(question) => wire::allocate(&mut engine, question),
-        Err(finding) => unreadable(&[finding]),
-    }
+    wire::allocate(&mut engine, &question.to_string()).map_err(|finding| vec![finding])
 }
 
 /// The answer to a JSON text; the findings where it cannot be read.
 pub(crate) fn answered(text: &str, ask: impl FnOnce(Value) -> Result<Value, Vec<Finding>>) -> String {
     let answer = parse(text).map_err(|finding| vec![finding]).and_then(ask);
     answer.unwrap_or_else(|findings| unreadable(&findings)).to_string()
+}
+
+/// An answer that is a text already; the finding where the question cannot be read.
+pub(crate) fn text(answer: Result<String, Finding>) -> String {
+    answer.unwrap_or_else(|finding| unreadable(&[finding]).to_string())
 }
 
 /// Evaluates one selector for one device, as `wire::selector` reads the question; both are JSON texts.
@@ -98,8 +96,8 @@ fn unreadable(findings: &[Finding]) -> Value {
     json!(Unreadable { status: "unreadable", findings })
 }
 
-fn bad(path: &str, message: &str) -> Finding {
-    Finding::new(Code::ReadBadSettings, path, message)
+fn bad(path: &str, message: &str) -> Vec<Finding> {
+    vec![Finding::new(Code::ReadBadSettings, path, message)]
 }
 
 pub(crate) fn parse(text: &str) -> Result<Value, Finding> {

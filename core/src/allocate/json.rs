@@ -7,9 +7,11 @@
 //! {"status": "gave-up", "node": N, "nodes": [..], "findings": [..], "steps": S}
 //! ```
 //!
-//! A `failure` has the fields of an error with `nodeLocal` true. Keys are in the order of their names.
+//! A `failure` has the fields of an error with `nodeLocal` true. Keys are in the order of their names: what is written often has its fields
+//! in that order, and is written without a tree.
 
-use serde::Serialize;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::{Answer, Failure, NodeRefusal, Outcome, RequestFunnel};
@@ -19,7 +21,7 @@ use crate::finding::{Code, Finding};
 
 /// The answer to a question that could be read.
 #[derive(Serialize)]
-#[serde(tag = "status", rename_all = "kebab-case")]
+#[serde(untagged)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "Decision"))]
 pub(crate) enum Written<'a> {
     /// The claims fit.
@@ -27,6 +29,7 @@ pub(crate) enum Written<'a> {
     /// The claims fit on none of the nodes.
     None(Unsatisfied<'a>),
     /// The input is wrong.
+    #[serde(serialize_with = "sorted")]
     Error(Failed<'a>),
     /// The step limit was reached.
     GaveUp(GaveUp<'a>),
@@ -36,13 +39,17 @@ pub(crate) enum Written<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub(crate) struct Allocated<'a> {
-    /// The node.
-    node: &'a str,
     /// For each claim, in the order of the question, what becomes its `status.allocation`.
     #[cfg_attr(feature = "types", ts(type = "Array<{ [field: string]: Json }>"))]
     allocations: Vec<Value>,
     /// Worth knowing beside the decision.
+    #[serde(serialize_with = "sorted")]
     findings: &'a [Finding],
+    /// The node.
+    node: &'a str,
+    /// Tells it from other answers.
+    #[cfg_attr(feature = "types", ts(type = "\"allocated\""))]
+    status: &'static str,
     /// Search steps taken.
     steps: u64,
 }
@@ -51,10 +58,14 @@ pub(crate) struct Allocated<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub(crate) struct Unsatisfied<'a> {
+    /// Worth knowing beside the decision.
+    #[serde(serialize_with = "sorted")]
+    findings: &'a [Finding],
     /// One entry per node tried, in the order of trying.
     nodes: Vec<Refusal<'a>>,
-    /// Worth knowing beside the decision.
-    findings: &'a [Finding],
+    /// Tells it from other answers.
+    #[cfg_attr(feature = "types", ts(type = "\"none\""))]
+    status: &'static str,
     /// Search steps taken.
     steps: u64,
 }
@@ -69,6 +80,9 @@ pub(crate) struct Failed<'a> {
     failure: Refused<'a>,
     /// Worth knowing beside the decision.
     findings: &'a [Finding],
+    /// Tells it from other answers.
+    #[cfg_attr(feature = "types", ts(type = "\"error\""))]
+    status: &'static str,
     /// Search steps taken.
     steps: u64,
 }
@@ -77,12 +91,16 @@ pub(crate) struct Failed<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub(crate) struct GaveUp<'a> {
+    /// Worth knowing beside the decision.
+    #[serde(serialize_with = "sorted")]
+    findings: &'a [Finding],
     /// The node that was being searched.
     node: &'a str,
     /// Nodes that were refused before.
     nodes: Vec<Refusal<'a>>,
-    /// Worth knowing beside the decision.
-    findings: &'a [Finding],
+    /// Tells it from other answers.
+    #[cfg_attr(feature = "types", ts(type = "\"gave-up\""))]
+    status: &'static str,
     /// Search steps taken.
     steps: u64,
 }
@@ -91,13 +109,14 @@ pub(crate) struct GaveUp<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields, rename = "NodeRefusal"))]
 pub(crate) struct Refusal<'a> {
+    /// Set where the reference gives a reason of its own; otherwise the claims just do not fit.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "sorted")]
+    failure: Option<Refused<'a>>,
     /// The node.
     node: &'a str,
     /// What each request found on the node, in the order of the claims and requests.
+    #[serde(serialize_with = "sorted")]
     requests: &'a [RequestFunnel],
-    /// Set where the reference gives a reason of its own; otherwise the claims just do not fit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failure: Option<Refused<'a>>,
 }
 
 /// A refusal with a text of its own.
@@ -121,23 +140,39 @@ pub(crate) struct Refused<'a> {
 impl Answer {
     /// The answer as JSON; see the head of this module for its shape.
     pub fn to_json(&self) -> Value {
+        // All keys are text, so writing cannot fail.
+        serde_json::to_value(self.written()).unwrap_or_default()
+    }
+
+    /// The text of [`Answer::to_json`].
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(&self.written()).unwrap_or_default()
+    }
+
+    fn written(&self) -> Written<'_> {
         let (findings, steps) = (self.findings.as_slice(), self.steps);
-        let written = match &self.outcome {
+        match &self.outcome {
             Outcome::Allocated { node, allocations } => {
                 let allocations = allocations.iter().map(|allocation| allocation_json(allocation)).collect();
-                Written::Allocated(Allocated { node, allocations, findings, steps })
+                Written::Allocated(Allocated { allocations, findings, node, status: "allocated", steps })
             }
-            Outcome::Unsatisfied { nodes } => Written::None(Unsatisfied { nodes: refusals(nodes), findings, steps }),
+            Outcome::Unsatisfied { nodes } => {
+                Written::None(Unsatisfied { findings, nodes: refusals(nodes), status: "none", steps })
+            }
             Outcome::Failed { node, failure } => {
-                Written::Error(Failed { node, failure: refused(failure, false), findings, steps })
+                let failure = refused(failure, false);
+                Written::Error(Failed { node, failure, findings, status: "error", steps })
             }
             Outcome::GaveUp { node, nodes } => {
-                Written::GaveUp(GaveUp { node, nodes: refusals(nodes), findings, steps })
+                Written::GaveUp(GaveUp { findings, node, nodes: refusals(nodes), status: "gave-up", steps })
             }
-        };
-        // All keys are text, so writing cannot fail.
-        serde_json::to_value(written).unwrap_or_default()
+        }
     }
+}
+
+/// Writes keys in the order of their names.
+fn sorted<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serde_json::to_value(value).map_err(S::Error::custom)?.serialize(serializer)
 }
 
 /// With `devices` also where the claim asks for none.

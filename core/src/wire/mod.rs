@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::allocate::{DeviceId, InUse, Limits, Question};
 use crate::cel::Environment;
 use crate::control_plane::{Build, Component};
-use crate::engine::{Engine, read_claim_value, read_quantity};
+use crate::engine::{Engine, parse, read_claim_value, read_quantity};
 use crate::evaluate::{DeviceSample, read_device};
 use crate::finding::{Code, Finding};
 use crate::near::nearest;
@@ -207,7 +207,10 @@ pub fn question_of(engine: &Engine, value: Value) -> Result<Question, Vec<Findin
     if value.get("prepared").is_none() {
         return question(value);
     }
-    let wire: WirePrepared = read(value, "")?;
+    prepared(engine, read(value, "")?)
+}
+
+fn prepared(engine: &Engine, wire: WirePrepared) -> Result<Question, Vec<Finding>> {
     let mut findings = Vec::new();
     let in_use = wire.in_use.map(|wire| in_use(wire, &mut findings));
     if findings.is_empty() { again(engine, wire.prepared, wire.nodes, in_use) } else { Err(findings) }
@@ -251,15 +254,23 @@ fn in_use(wire: WireInUse, findings: &mut Vec<Finding>) -> InUse {
     in_use
 }
 
-/// Answers one question, or a list of them with a list of answers, none of which takes devices from another; questions as [`question_of`]
-/// reads them. A question that cannot be read has the answer `{"status": "unreadable", "findings": [..]}`.
-pub fn allocate(engine: &mut Engine, questions: Value) -> Value {
-    each(engine, questions, |engine, one| engine.allocate(&one).to_json())
+/// Answers the JSON text of one question, or of a list of them with a list of answers, none of which takes devices from another; questions
+/// as [`question_of`] reads them. A question that cannot be read has the answer `{"status": "unreadable", "findings": [..]}`.
+///
+/// # Errors
+///
+/// The finding when the text is not JSON.
+pub fn allocate(engine: &mut Engine, questions: &str) -> Result<String, Finding> {
+    each(engine, questions, |engine, one| engine.allocate(&one).to_text())
 }
 
 /// On which nodes the claims fit, for one question or for a list; otherwise as [`allocate`]. See [`crate::allocate::Fits::to_json`].
-pub fn fits(engine: &mut Engine, questions: Value) -> Value {
-    each(engine, questions, |engine, one| engine.fits(&one).to_json())
+///
+/// # Errors
+///
+/// As for [`allocate`].
+pub fn fits(engine: &mut Engine, questions: &str) -> Result<String, Finding> {
+    each(engine, questions, |engine, one| engine.fits(&one).to_json().to_string())
 }
 
 /// Keeps a question, so that its claims are read once and asked about often: `{"prepared": 7}`, which [`question_of`] reads again.
@@ -282,15 +293,37 @@ pub fn forget(engine: &mut Engine, value: Value) -> Result<Value, Vec<Finding>> 
     Ok(json!(engine.forget(wire.prepared)))
 }
 
-fn each(engine: &mut Engine, questions: Value, ask: fn(&mut Engine, Question) -> Value) -> Value {
-    let mut one = |value| match question_of(engine, value) {
-        Ok(question) => ask(engine, question),
-        Err(findings) => unreadable(&findings),
-    };
-    match questions {
-        Value::Array(questions) => questions.into_iter().map(one).collect(),
-        value => one(value),
+/// Answers a question with a JSON text.
+type Ask = fn(&mut Engine, Question) -> String;
+
+fn each(engine: &mut Engine, questions: &str, ask: Ask) -> Result<String, Finding> {
+    // Those that were prepared are asked often, and need no tree.
+    if let Ok(all) = serde_json::from_str::<Vec<WirePrepared>>(questions) {
+        return Ok(list(all.into_iter().map(|one| {
+            let question = prepared(engine, one);
+            answer(engine, question, ask)
+        })));
     }
+    let mut one = |value| {
+        let question = question_of(engine, value);
+        answer(engine, question, ask)
+    };
+    Ok(match parse(questions)? {
+        Value::Array(all) => list(all.into_iter().map(one)),
+        value => one(value),
+    })
+}
+
+fn answer(engine: &mut Engine, question: Result<Question, Vec<Finding>>, ask: Ask) -> String {
+    match question {
+        Ok(question) => ask(engine, question),
+        Err(findings) => unreadable(&findings).to_string(),
+    }
+}
+
+/// A JSON list of JSON texts.
+fn list(texts: impl Iterator<Item = String>) -> String {
+    format!("[{}]", texts.collect::<Vec<_>>().join(","))
 }
 
 /// "Does this selector accept this device?"

@@ -67,7 +67,7 @@ fn a_fork_costs_what_it_changes() {
     println!(
         "ask, prepared, as JSON: {:?}",
         best(1_000, |_| {
-            wire::allocate(&mut engine, json!({ "prepared": prepared })).to_string();
+            wire::allocate(&mut engine, &format!(r#"[{{"prepared":{prepared}}}]"#)).unwrap();
         })
     );
     println!("fork, drop: {:?}", best(1_000, |_| drop(engine.fork())));

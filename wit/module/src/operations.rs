@@ -85,13 +85,12 @@ pub(crate) fn call(held: &mut Held, op: u32, handle: u32, argument: Option<Vec<u
     argument
         .ok_or_else(|| bad("", "the argument is longer than its buffer, or in none"))
         .and_then(|argument| answer(held, op, handle, argument))
-        .unwrap_or_else(|findings| json!({ "status": "unreadable", "findings": findings }))
-        .to_string()
+        .unwrap_or_else(|findings| json!({ "status": "unreadable", "findings": findings }).to_string())
 }
 
-fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<Value, Vec<Finding>> {
+fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<String, Vec<Finding>> {
     let text = String::from_utf8(argument).map_err(|_| bad("", "the argument is not UTF-8"))?;
-    Ok(match op {
+    let value = match op {
         0 => {
             let (profile, limits) = wire::settings(parse(&text)?)?;
             held.keep(Engine::new(profile, limits))?
@@ -101,8 +100,8 @@ fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<Va
         3 => json!(held.cluster(handle)?.submit(records(&text))),
         4 => json!(held.cluster(handle)?.delete(&reference(&text)?)),
         5 => json!(held.cluster(handle)?.get(&reference(&text)?)),
-        6 => wire::allocate(held.cluster(handle)?, parse(&text)?),
-        7 => wire::fits(held.cluster(handle)?, parse(&text)?),
+        6 => return wire::allocate(held.cluster(handle)?, &text).map_err(|finding| vec![finding]),
+        7 => return wire::fits(held.cluster(handle)?, &text).map_err(|finding| vec![finding]),
         8 => match held.cluster(handle)?.inquire(parse(&text)?) {
             Ok(answer) => json!({ "answer": answer }),
             Err(findings) => json!({ "findings": findings }),
@@ -151,7 +150,8 @@ fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<Va
         19 => wire::prepare(held.cluster(handle)?, parse(&text)?)?,
         20 => wire::forget(held.cluster(handle)?, parse(&text)?)?,
         _ => return Err(bad("op", "there is no such operation")),
-    })
+    };
+    Ok(value.to_string())
 }
 
 /// Each text stands behind a record separator.
