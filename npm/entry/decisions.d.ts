@@ -176,36 +176,32 @@ export type PlacesGaveUp = {
 };
 
 /** The answer to a question that could be read. */
-export type Decision = {
-  "status": "allocated"
-} & Allocated | {
-  "status": "none"
-} & Unsatisfied | {
-  "status": "error"
-} & Failed | {
-  "status": "gave-up"
-} & GaveUp;
+export type Decision = Allocated | Unsatisfied | Failed | GaveUp;
 
 /** The claims fit. */
 export type Allocated = {
-  /** The node. */
-  node: string,
   /** For each claim, in the order of the question, what becomes its `status.allocation`. */
   allocations: Array<{
     [field: string]: Json
   }>,
   /** Worth knowing beside the decision. */
   findings: Array<Finding>,
+  /** The node. */
+  node: string,
+  /** Tells it from other answers. */
+  status: "allocated",
   /** Search steps taken. */
   steps: Integer,
 };
 
 /** The claims fit on none of the nodes. */
 export type Unsatisfied = {
-  /** One entry per node tried, in the order of trying. */
-  nodes: Array<NodeRefusal>,
   /** Worth knowing beside the decision. */
   findings: Array<Finding>,
+  /** One entry per node tried, in the order of trying. */
+  nodes: Array<NodeRefusal>,
+  /** Tells it from other answers. */
+  status: "none",
   /** Search steps taken. */
   steps: Integer,
 };
@@ -216,6 +212,8 @@ export type Failed = {
   node: string,
   /** Worth knowing beside the decision. */
   findings: Array<Finding>,
+  /** Tells it from other answers. */
+  status: "error",
   /** Search steps taken. */
   steps: Integer,
   /** Code of the finding. */
@@ -232,24 +230,26 @@ export type Failed = {
 
 /** The step limit was reached before an answer was found. */
 export type GaveUp = {
+  /** Worth knowing beside the decision. */
+  findings: Array<Finding>,
   /** The node that was being searched. */
   node: string,
   /** Nodes that were refused before. */
   nodes: Array<NodeRefusal>,
-  /** Worth knowing beside the decision. */
-  findings: Array<Finding>,
+  /** Tells it from other answers. */
+  status: "gave-up",
   /** Search steps taken. */
   steps: Integer,
 };
 
 /** Why a node was refused. */
 export type NodeRefusal = {
+  /** Set where the reference gives a reason of its own; otherwise the claims just do not fit. */
+  failure?: Failure,
   /** The node. */
   node: string,
   /** What each request found on the node, in the order of the claims and requests. */
   requests: Array<RequestFunnel>,
-  /** Set where the reference gives a reason of its own; otherwise the claims just do not fit. */
-  failure?: Failure,
 };
 
 /** A refusal with a text of its own. */
