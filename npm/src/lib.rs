@@ -25,10 +25,7 @@ pub use life::{Simulation, inspect, read_script};
 pub use manifests::Manifests;
 pub use question::{answer, convert, evaluate, validate};
 
-/// Small texts come and go with every question.
-#[cfg(target_arch = "wasm32")]
-#[global_allocator]
-static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+use apportion_heap as _;
 
 /// The version of the package.
 #[wasm_bindgen]

@@ -30,10 +30,7 @@ mod bindings {
     wit_bindgen::generate!({ path: "../apportion.wit", world: "dra" });
 }
 
-/// Small texts come and go with every question.
-#[cfg(target_arch = "wasm32")]
-#[global_allocator]
-static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+use apportion_heap as _;
 
 struct Component;
 

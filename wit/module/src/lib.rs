@@ -19,10 +19,7 @@ use std::collections::BTreeMap;
 
 use operations::Held;
 
-/// Small texts come and go with every question.
-#[cfg(target_arch = "wasm32")]
-#[global_allocator]
-static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+use apportion_heap as _;
 
 /// The version of this interface.
 const VERSION: i32 = 1;
