@@ -12,11 +12,12 @@ use crate::toolchain::Toolchain;
 use crate::{Workspace, component, wasm};
 
 /// Everything the package is made from.
-const INPUTS: [&str; 10] = [
+const INPUTS: [&str; 11] = [
     "Cargo.toml",
     "Cargo.lock",
     "core",
     "yaml",
+    "wit/heap",
     "npm/Cargo.toml",
     "npm/src",
     "npm/entry",
