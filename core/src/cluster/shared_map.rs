@@ -29,11 +29,13 @@ pub struct SharedMap<K, V> {
     len: usize,
 }
 
-/// INVARIANT: leaves are equally deep, and a branch has a bound between each two children: the lowest key that may be in the latter.
+/// A copy shares the keys: most changes are to values.
+///
+/// INVARIANT: a leaf has as many keys as values, leaves are equally deep, and a branch has a bound between each two children: the lowest key that may be in the latter.
 #[derive(Clone)]
 enum Node<K, V> {
-    Leaf(Vec<(K, V)>),
-    Branch { bounds: Vec<K>, children: Vec<Arc<Node<K, V>>> },
+    Leaf { keys: Arc<Vec<K>>, values: Vec<V> },
+    Branch { bounds: Arc<Vec<K>>, children: Vec<Arc<Node<K, V>>> },
 }
 
 /// What comes to stand behind a node that became too long, with the lowest key of it.
@@ -57,7 +59,7 @@ impl<K, V> SharedMap<K, V> {
 
     /// The entries, by key.
     pub fn iter(&self) -> Iter<'_, K, V> {
-        let mut entries = Iter { above: SmallVec::new(), leaf: [].iter() };
+        let mut entries = Iter { above: SmallVec::new(), keys: [].iter(), values: [].iter() };
         if let Some(root) = &self.root {
             entries.descend(root);
         }
@@ -92,9 +94,9 @@ impl<K: Ord, V> SharedMap<K, V> {
         let mut node = self.root.as_ref()?;
         loop {
             match &**node {
-                Node::Leaf(entries) => {
-                    let at = position(entries, key).ok()?;
-                    return entries.get(at).map(|(key, value)| (key, value));
+                Node::Leaf { keys, values } => {
+                    let at = position(keys, key).ok()?;
+                    return keys.get(at).zip(values.get(at));
                 }
                 Node::Branch { bounds, children } => node = children.get(child(bounds, key))?,
             }
@@ -114,13 +116,14 @@ impl<K: Ord, V> SharedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        let mut entries = Iter { above: SmallVec::new(), leaf: [].iter() };
+        let mut entries = Iter { above: SmallVec::new(), keys: [].iter(), values: [].iter() };
         let mut next = self.root.as_ref();
         while let Some(node) = next {
             match &**node {
-                Node::Leaf(leaf) => {
-                    let at = position(leaf, key).unwrap_or_else(|at| at);
-                    entries.leaf = leaf.get(at..).unwrap_or_default().iter();
+                Node::Leaf { keys, values } => {
+                    let at = position(keys, key).unwrap_or_else(|at| at);
+                    entries.keys = keys.get(at..).unwrap_or_default().iter();
+                    entries.values = values.get(at..).unwrap_or_default().iter();
                     break;
                 }
                 Node::Branch { bounds, children } => {
@@ -143,10 +146,7 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
         let mut node = own(self.root.as_mut()?);
         loop {
             match node {
-                Node::Leaf(entries) => {
-                    let at = position(entries, key).ok()?;
-                    return entries.get_mut(at).map(|(_, value)| value);
-                }
+                Node::Leaf { keys, values } => return values.get_mut(position(keys, key).ok()?),
                 Node::Branch { bounds, children } => node = own(children.get_mut(child(bounds, key))?),
             }
         }
@@ -155,14 +155,14 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
     /// Gives a key a value; the one that it had comes back.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let Some(root) = &mut self.root else {
-            self.root = Some(Arc::new(Node::Leaf(vec![(key, value)])));
+            self.root = Some(Arc::new(Node::Leaf { keys: Arc::new(vec![key]), values: vec![value] }));
             self.len = 1;
             return None;
         };
         let (before, split) = own(root).insert(key, value);
         if let Some((bound, right)) = split {
             let children = vec![Arc::clone(root), right];
-            *root = Arc::new(Node::Branch { bounds: vec![bound], children });
+            *root = Arc::new(Node::Branch { bounds: Arc::new(vec![bound]), children });
         }
         self.len = self.len.saturating_add(usize::from(before.is_none()));
         before
@@ -207,13 +207,14 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        let mut entries = IterMut { above: SmallVec::new(), leaf: [].iter_mut() };
+        let mut entries = IterMut { above: SmallVec::new(), keys: [].iter(), values: [].iter_mut() };
         let mut next = self.root.as_mut();
         while let Some(node) = next {
             match own(node) {
-                Node::Leaf(leaf) => {
-                    let at = position(leaf, key).unwrap_or_else(|at| at);
-                    entries.leaf = leaf.get_mut(at..).unwrap_or_default().iter_mut();
+                Node::Leaf { keys, values } => {
+                    let at = position(keys, key).unwrap_or_else(|at| at);
+                    entries.keys = keys.get(at..).unwrap_or_default().iter();
+                    entries.values = values.get_mut(at..).unwrap_or_default().iter_mut();
                     break;
                 }
                 Node::Branch { bounds, children } => {
@@ -233,9 +234,9 @@ fn own<K: Clone, V: Clone>(node: &mut Arc<Node<K, V>>) -> &mut Node<K, V> {
     Arc::make_mut(node)
 }
 
-/// Where a key is among entries, or where it belongs.
-fn position<K: Borrow<Q>, V, Q: Ord + ?Sized>(entries: &[(K, V)], key: &Q) -> Result<usize, usize> {
-    entries.binary_search_by(|(known, _)| known.borrow().cmp(key))
+/// Where a key is among others, or where it belongs.
+fn position<K: Borrow<Q>, Q: Ord + ?Sized>(keys: &[K], key: &Q) -> Result<usize, usize> {
+    keys.binary_search_by(|known| known.borrow().cmp(key))
 }
 
 /// The child in which a key is or belongs.
@@ -251,22 +252,27 @@ fn middle(len: usize, at: usize) -> usize {
 impl<K: Ord + Clone, V: Clone> Node<K, V> {
     fn insert(&mut self, key: K, value: V) -> (Option<V>, Split<K, V>) {
         match self {
-            Self::Leaf(entries) => match position(entries, &key) {
-                Ok(at) => (entries.get_mut(at).map(|(_, known)| mem::replace(known, value)), None),
-                Err(at) if entries.len() < MOST => {
-                    entries.insert(at, (key, value));
+            Self::Leaf { keys, values } => match position(keys, &key) {
+                Ok(at) => (values.get_mut(at).map(|known| mem::replace(known, value)), None),
+                Err(at) if values.len() < MOST => {
+                    Arc::make_mut(keys).insert(at, key);
+                    values.insert(at, value);
                     (None, None)
                 }
                 // Split first: no list grows beyond its room.
                 Err(at) => {
-                    let middle = middle(entries.len(), at);
-                    let mut right = entries.split_off(middle);
-                    match at.checked_sub(middle) {
-                        Some(at) => right.insert(at, (key, value)),
-                        None => entries.insert(at, (key, value)),
-                    }
-                    let bound = right.first().map(|(key, _)| key.clone());
-                    (None, bound.map(|bound| (bound, Arc::new(Self::Leaf(right)))))
+                    let keys = Arc::make_mut(keys);
+                    let middle = middle(keys.len(), at);
+                    let (mut right, mut others) = (keys.split_off(middle), values.split_off(middle));
+                    let (keys, values, at) = match at.checked_sub(middle) {
+                        Some(at) => (&mut right, &mut others, at),
+                        None => (keys, values, at),
+                    };
+                    keys.insert(at, key);
+                    values.insert(at, value);
+                    let bound = right.first().cloned();
+                    let right = Self::Leaf { keys: Arc::new(right), values: others };
+                    (None, bound.map(|bound| (bound, Arc::new(right))))
                 }
             },
             Self::Branch { bounds, children } => {
@@ -278,6 +284,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
                 let Some((bound, right)) = split else {
                     return (before, None);
                 };
+                let bounds = Arc::make_mut(bounds);
                 bounds.insert(at, bound);
                 children.insert(at.saturating_add(1), right);
                 (before, Self::split_branch(bounds, children, at.saturating_add(1)))
@@ -291,7 +298,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
             return None;
         }
         let middle = middle(before, at);
-        let right = Self::Branch { bounds: bounds.split_off(middle), children: children.split_off(middle) };
+        let right = Self::Branch { bounds: Arc::new(bounds.split_off(middle)), children: children.split_off(middle) };
         Some((bounds.pop()?, Arc::new(right)))
     }
 
@@ -300,7 +307,11 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
         K: Borrow<Q>,
     {
         match self {
-            Self::Leaf(entries) => Some(entries.remove(position(entries, key).ok()?).1),
+            Self::Leaf { keys, values } => {
+                let at = position(keys, key).ok()?;
+                Arc::make_mut(keys).remove(at);
+                Some(values.remove(at))
+            }
             Self::Branch { bounds, children } => {
                 let at = child(bounds, key);
                 let node = children.get_mut(at)?;
@@ -309,7 +320,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
                 if len == 0 {
                     children.remove(at);
                     if !bounds.is_empty() {
-                        bounds.remove(at.saturating_sub(1));
+                        Arc::make_mut(bounds).remove(at.saturating_sub(1));
                     }
                 } else if len < FEW {
                     Self::join(bounds, children, at);
@@ -321,7 +332,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
 
     /// Joins a child with the one before it, if they have room together.
     #[inline(never)]
-    fn join(bounds: &mut Vec<K>, children: &mut Vec<Arc<Self>>, at: usize) {
+    fn join(bounds: &mut Arc<Vec<K>>, children: &mut Vec<Arc<Self>>, at: usize) {
         let Some(before) = at.checked_sub(1) else {
             return;
         };
@@ -330,25 +341,29 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
             return;
         }
         let right = Arc::unwrap_or_clone(children.remove(at));
-        let bound = bounds.remove(before);
+        let bound = Arc::make_mut(bounds).remove(before);
         let Some(left) = children.get_mut(before) else {
             return;
         };
         match (own(left), right) {
-            (Self::Leaf(left), Self::Leaf(right)) => left.extend(right),
+            (Self::Leaf { keys, values }, Self::Leaf { keys: more, values: others }) => {
+                Arc::make_mut(keys).extend(Arc::unwrap_or_clone(more));
+                values.extend(others);
+            }
             (Self::Branch { bounds, children }, Self::Branch { bounds: more, children: others }) => {
+                let bounds = Arc::make_mut(bounds);
                 bounds.push(bound);
-                bounds.extend(more);
+                bounds.extend(Arc::unwrap_or_clone(more));
                 children.extend(others);
             }
             // Leaves are equally deep.
-            (Self::Leaf(_), Self::Branch { .. }) | (Self::Branch { .. }, Self::Leaf(_)) => {}
+            (Self::Leaf { .. }, Self::Branch { .. }) | (Self::Branch { .. }, Self::Leaf { .. }) => {}
         }
     }
 
     fn len(&self) -> usize {
         match self {
-            Self::Leaf(entries) => entries.len(),
+            Self::Leaf { values, .. } => values.len(),
             Self::Branch { children, .. } => children.len(),
         }
     }
@@ -363,15 +378,16 @@ type ChildrenMut<'m, K, V> = slice::IterMut<'m, Arc<Node<K, V>>>;
 /// Entries by key.
 pub struct Iter<'m, K, V> {
     above: Above<Children<'m, K, V>>,
-    leaf: slice::Iter<'m, (K, V)>,
+    keys: slice::Iter<'m, K>,
+    values: slice::Iter<'m, V>,
 }
 
 impl<'m, K, V> Iter<'m, K, V> {
     fn descend(&mut self, mut node: &'m Arc<Node<K, V>>) {
         loop {
             match &**node {
-                Node::Leaf(entries) => {
-                    self.leaf = entries.iter();
+                Node::Leaf { keys, values } => {
+                    (self.keys, self.values) = (keys.iter(), values.iter());
                     return;
                 }
                 Node::Branch { children, .. } => {
@@ -392,8 +408,8 @@ impl<'m, K, V> Iterator for Iter<'m, K, V> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some((key, value)) = self.leaf.next() {
-                return Some((key, value));
+            if let Some(entry) = self.keys.next().zip(self.values.next()) {
+                return Some(entry);
             }
             match self.above.last_mut()?.next() {
                 Some(node) => self.descend(node),
@@ -406,7 +422,8 @@ impl<'m, K, V> Iterator for Iter<'m, K, V> {
 /// Entries by key, with values to be changed.
 pub struct IterMut<'m, K, V> {
     above: Above<ChildrenMut<'m, K, V>>,
-    leaf: slice::IterMut<'m, (K, V)>,
+    keys: slice::Iter<'m, K>,
+    values: slice::IterMut<'m, V>,
 }
 
 impl<'m, K: Clone, V: Clone> Iterator for IterMut<'m, K, V> {
@@ -414,15 +431,15 @@ impl<'m, K: Clone, V: Clone> Iterator for IterMut<'m, K, V> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some((key, value)) = self.leaf.next() {
-                return Some((key, value));
+            if let Some(entry) = self.keys.next().zip(self.values.next()) {
+                return Some(entry);
             }
             let Some(node) = self.above.last_mut()?.next() else {
                 self.above.pop();
                 continue;
             };
             match own(node) {
-                Node::Leaf(entries) => self.leaf = entries.iter_mut(),
+                Node::Leaf { keys, values } => (self.keys, self.values) = (keys.iter(), values.iter_mut()),
                 Node::Branch { children, .. } => self.above.push(children.iter_mut()),
             }
         }
@@ -551,7 +568,7 @@ mod tests {
     fn keys_in_order_fill_their_nodes() {
         fn leaves(node: &Node<u32, ()>) -> usize {
             match node {
-                Node::Leaf(_) => 1,
+                Node::Leaf { .. } => 1,
                 Node::Branch { children, .. } => children.iter().map(|child| leaves(child)).sum(),
             }
         }

@@ -38,20 +38,25 @@ slot! {
     DeviceIdx;
 }
 
-/// Values of a chunk, and chunks of a group: what copies share until one of them changes a value among these.
-const SHARED: usize = 64;
+/// Values of a chunk: what copies share until one of them changes a value among these. Values are larger than references to chunks.
+const CHUNK: usize = 16;
 
-/// Values by position, from 0. A copy costs little.
+/// Chunks of a group.
+const GROUP: usize = 64;
+
+type Group<T> = Arc<Vec<Arc<Vec<T>>>>;
+
+/// Values by position, from 0. A copy costs one count.
 #[derive(Clone, Debug)]
 pub(super) struct Sheet<T> {
     /// Groups of chunks; all but the last of each are full.
-    groups: Vec<Arc<Vec<Arc<Vec<T>>>>>,
+    groups: Arc<Vec<Group<T>>>,
     len: usize,
 }
 
 impl<T> Default for Sheet<T> {
     fn default() -> Self {
-        Self { groups: Vec::new(), len: 0 }
+        Self { groups: Arc::default(), len: 0 }
     }
 }
 
@@ -66,14 +71,15 @@ impl<T: Clone> Sheet<T> {
 
     /// Adds a value at the end.
     pub(super) fn push(&mut self, value: T) {
-        if self.groups.last().is_none_or(|group| self.len.is_multiple_of(SHARED) && group.len() >= SHARED) {
-            self.groups.push(Arc::default());
+        let groups = Arc::make_mut(&mut self.groups);
+        if groups.last().is_none_or(|group| self.len.is_multiple_of(CHUNK) && group.len() >= GROUP) {
+            groups.push(Arc::default());
         }
-        let Some(group) = self.groups.last_mut().map(Arc::make_mut) else {
+        let Some(group) = groups.last_mut().map(Arc::make_mut) else {
             return;
         };
-        if self.len.is_multiple_of(SHARED) {
-            group.push(Arc::new(Vec::with_capacity(SHARED)));
+        if self.len.is_multiple_of(CHUNK) {
+            group.push(Arc::new(Vec::with_capacity(CHUNK)));
         }
         if let Some(chunk) = group.last_mut() {
             Arc::make_mut(chunk).push(value);
@@ -83,7 +89,8 @@ impl<T: Clone> Sheet<T> {
 
     /// Takes the last value out.
     fn pop(&mut self) -> Option<T> {
-        let group = Arc::make_mut(self.groups.last_mut()?);
+        let groups = Arc::make_mut(&mut self.groups);
+        let group = Arc::make_mut(groups.last_mut()?);
         let chunk = Arc::make_mut(group.last_mut()?);
         let value = chunk.pop()?;
         self.len = self.len.saturating_sub(1);
@@ -91,18 +98,18 @@ impl<T: Clone> Sheet<T> {
             group.pop();
         }
         if group.is_empty() {
-            self.groups.pop();
+            groups.pop();
         }
         Some(value)
     }
 
     pub(super) fn get(&self, position: usize) -> Option<&T> {
-        self.groups.get(position / (SHARED * SHARED))?.get(position / SHARED % SHARED)?.get(position % SHARED)
+        self.groups.get(position / (CHUNK * GROUP))?.get(position / CHUNK % GROUP)?.get(position % CHUNK)
     }
 
     pub(super) fn get_mut(&mut self, position: usize) -> Option<&mut T> {
-        let group = Arc::make_mut(self.groups.get_mut(position / (SHARED * SHARED))?);
-        Arc::make_mut(group.get_mut(position / SHARED % SHARED)?).get_mut(position % SHARED)
+        let group = Arc::make_mut(Arc::make_mut(&mut self.groups).get_mut(position / (CHUNK * GROUP))?);
+        Arc::make_mut(group.get_mut(position / CHUNK % GROUP)?).get_mut(position % CHUNK)
     }
 }
 
