@@ -29,13 +29,15 @@ pub struct SharedMap<K, V> {
     len: usize,
 }
 
-/// A copy shares the keys: most changes are to values.
-///
-/// INVARIANT: a leaf has as many keys as values, leaves are equally deep, and a branch has a bound between each two children: the lowest key that may be in the latter.
+/// INVARIANT: leaves are equally deep, and a branch has a bound between each two children: the lowest key that may be in the latter.
 #[derive(Clone)]
 enum Node<K, V> {
-    Leaf { keys: Arc<Vec<K>>, values: Vec<V> },
-    Branch { bounds: Arc<Vec<K>>, children: Vec<Arc<Node<K, V>>> },
+    Leaf(Vec<(K, V)>),
+    /// Copies share the bounds, too: most changes are to what is below.
+    Branch {
+        bounds: Arc<Vec<K>>,
+        children: Vec<Arc<Node<K, V>>>,
+    },
 }
 
 /// What comes to stand behind a node that became too long, with the lowest key of it.
@@ -59,7 +61,7 @@ impl<K, V> SharedMap<K, V> {
 
     /// The entries, by key.
     pub fn iter(&self) -> Iter<'_, K, V> {
-        let mut entries = Iter { above: SmallVec::new(), keys: [].iter(), values: [].iter() };
+        let mut entries = Iter { above: SmallVec::new(), leaf: [].iter() };
         if let Some(root) = &self.root {
             entries.descend(root);
         }
@@ -94,9 +96,9 @@ impl<K: Ord, V> SharedMap<K, V> {
         let mut node = self.root.as_ref()?;
         loop {
             match &**node {
-                Node::Leaf { keys, values } => {
-                    let at = position(keys, key).ok()?;
-                    return keys.get(at).zip(values.get(at));
+                Node::Leaf(entries) => {
+                    let at = position(entries, key).ok()?;
+                    return entries.get(at).map(|(key, value)| (key, value));
                 }
                 Node::Branch { bounds, children } => node = children.get(child(bounds, key))?,
             }
@@ -116,14 +118,13 @@ impl<K: Ord, V> SharedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        let mut entries = Iter { above: SmallVec::new(), keys: [].iter(), values: [].iter() };
+        let mut entries = Iter { above: SmallVec::new(), leaf: [].iter() };
         let mut next = self.root.as_ref();
         while let Some(node) = next {
             match &**node {
-                Node::Leaf { keys, values } => {
-                    let at = position(keys, key).unwrap_or_else(|at| at);
-                    entries.keys = keys.get(at..).unwrap_or_default().iter();
-                    entries.values = values.get(at..).unwrap_or_default().iter();
+                Node::Leaf(leaf) => {
+                    let at = position(leaf, key).unwrap_or_else(|at| at);
+                    entries.leaf = leaf.get(at..).unwrap_or_default().iter();
                     break;
                 }
                 Node::Branch { bounds, children } => {
@@ -146,7 +147,10 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
         let mut node = own(self.root.as_mut()?);
         loop {
             match node {
-                Node::Leaf { keys, values } => return values.get_mut(position(keys, key).ok()?),
+                Node::Leaf(entries) => {
+                    let at = position(entries, key).ok()?;
+                    return entries.get_mut(at).map(|(_, value)| value);
+                }
                 Node::Branch { bounds, children } => node = own(children.get_mut(child(bounds, key))?),
             }
         }
@@ -155,7 +159,7 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
     /// Gives a key a value; the one that it had comes back.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let Some(root) = &mut self.root else {
-            self.root = Some(Arc::new(Node::Leaf { keys: Arc::new(vec![key]), values: vec![value] }));
+            self.root = Some(Arc::new(Node::Leaf(vec![(key, value)])));
             self.len = 1;
             return None;
         };
@@ -207,14 +211,13 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        let mut entries = IterMut { above: SmallVec::new(), keys: [].iter(), values: [].iter_mut() };
+        let mut entries = IterMut { above: SmallVec::new(), leaf: [].iter_mut() };
         let mut next = self.root.as_mut();
         while let Some(node) = next {
             match own(node) {
-                Node::Leaf { keys, values } => {
-                    let at = position(keys, key).unwrap_or_else(|at| at);
-                    entries.keys = keys.get(at..).unwrap_or_default().iter();
-                    entries.values = values.get_mut(at..).unwrap_or_default().iter_mut();
+                Node::Leaf(leaf) => {
+                    let at = position(leaf, key).unwrap_or_else(|at| at);
+                    entries.leaf = leaf.get_mut(at..).unwrap_or_default().iter_mut();
                     break;
                 }
                 Node::Branch { bounds, children } => {
@@ -228,15 +231,15 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
     }
 }
 
-/// A node that no other copy shares. In one place for each type: copying a node is much code.
+/// What no other copy shares. In one place for each type: copying a node is much code.
 #[inline(never)]
-fn own<K: Clone, V: Clone>(node: &mut Arc<Node<K, V>>) -> &mut Node<K, V> {
-    Arc::make_mut(node)
+fn own<T: Clone>(shared: &mut Arc<T>) -> &mut T {
+    Arc::make_mut(shared)
 }
 
-/// Where a key is among others, or where it belongs.
-fn position<K: Borrow<Q>, Q: Ord + ?Sized>(keys: &[K], key: &Q) -> Result<usize, usize> {
-    keys.binary_search_by(|known| known.borrow().cmp(key))
+/// Where a key is among entries, or where it belongs.
+fn position<K: Borrow<Q>, V, Q: Ord + ?Sized>(entries: &[(K, V)], key: &Q) -> Result<usize, usize> {
+    entries.binary_search_by(|(known, _)| known.borrow().cmp(key))
 }
 
 /// The child in which a key is or belongs.
@@ -252,27 +255,22 @@ fn middle(len: usize, at: usize) -> usize {
 impl<K: Ord + Clone, V: Clone> Node<K, V> {
     fn insert(&mut self, key: K, value: V) -> (Option<V>, Split<K, V>) {
         match self {
-            Self::Leaf { keys, values } => match position(keys, &key) {
-                Ok(at) => (values.get_mut(at).map(|known| mem::replace(known, value)), None),
-                Err(at) if values.len() < MOST => {
-                    Arc::make_mut(keys).insert(at, key);
-                    values.insert(at, value);
+            Self::Leaf(entries) => match position(entries, &key) {
+                Ok(at) => (entries.get_mut(at).map(|(_, known)| mem::replace(known, value)), None),
+                Err(at) if entries.len() < MOST => {
+                    entries.insert(at, (key, value));
                     (None, None)
                 }
                 // Split first: no list grows beyond its room.
                 Err(at) => {
-                    let keys = Arc::make_mut(keys);
-                    let middle = middle(keys.len(), at);
-                    let (mut right, mut others) = (keys.split_off(middle), values.split_off(middle));
-                    let (keys, values, at) = match at.checked_sub(middle) {
-                        Some(at) => (&mut right, &mut others, at),
-                        None => (keys, values, at),
-                    };
-                    keys.insert(at, key);
-                    values.insert(at, value);
-                    let bound = right.first().cloned();
-                    let right = Self::Leaf { keys: Arc::new(right), values: others };
-                    (None, bound.map(|bound| (bound, Arc::new(right))))
+                    let middle = middle(entries.len(), at);
+                    let mut right = entries.split_off(middle);
+                    match at.checked_sub(middle) {
+                        Some(at) => right.insert(at, (key, value)),
+                        None => entries.insert(at, (key, value)),
+                    }
+                    let bound = right.first().map(|(key, _)| key.clone());
+                    (None, bound.map(|bound| (bound, Arc::new(Self::Leaf(right)))))
                 }
             },
             Self::Branch { bounds, children } => {
@@ -284,7 +282,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
                 let Some((bound, right)) = split else {
                     return (before, None);
                 };
-                let bounds = Arc::make_mut(bounds);
+                let bounds = own(bounds);
                 bounds.insert(at, bound);
                 children.insert(at.saturating_add(1), right);
                 (before, Self::split_branch(bounds, children, at.saturating_add(1)))
@@ -307,11 +305,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
         K: Borrow<Q>,
     {
         match self {
-            Self::Leaf { keys, values } => {
-                let at = position(keys, key).ok()?;
-                Arc::make_mut(keys).remove(at);
-                Some(values.remove(at))
-            }
+            Self::Leaf(entries) => Some(entries.remove(position(entries, key).ok()?).1),
             Self::Branch { bounds, children } => {
                 let at = child(bounds, key);
                 let node = children.get_mut(at)?;
@@ -320,7 +314,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
                 if len == 0 {
                     children.remove(at);
                     if !bounds.is_empty() {
-                        Arc::make_mut(bounds).remove(at.saturating_sub(1));
+                        own(bounds).remove(at.saturating_sub(1));
                     }
                 } else if len < FEW {
                     Self::join(bounds, children, at);
@@ -341,29 +335,26 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
             return;
         }
         let right = Arc::unwrap_or_clone(children.remove(at));
-        let bound = Arc::make_mut(bounds).remove(before);
+        let bound = own(bounds).remove(before);
         let Some(left) = children.get_mut(before) else {
             return;
         };
         match (own(left), right) {
-            (Self::Leaf { keys, values }, Self::Leaf { keys: more, values: others }) => {
-                Arc::make_mut(keys).extend(Arc::unwrap_or_clone(more));
-                values.extend(others);
-            }
+            (Self::Leaf(left), Self::Leaf(right)) => left.extend(right),
             (Self::Branch { bounds, children }, Self::Branch { bounds: more, children: others }) => {
-                let bounds = Arc::make_mut(bounds);
+                let bounds = own(bounds);
                 bounds.push(bound);
-                bounds.extend(Arc::unwrap_or_clone(more));
+                bounds.extend_from_slice(&more);
                 children.extend(others);
             }
             // Leaves are equally deep.
-            (Self::Leaf { .. }, Self::Branch { .. }) | (Self::Branch { .. }, Self::Leaf { .. }) => {}
+            (Self::Leaf(_), Self::Branch { .. }) | (Self::Branch { .. }, Self::Leaf(_)) => {}
         }
     }
 
     fn len(&self) -> usize {
         match self {
-            Self::Leaf { values, .. } => values.len(),
+            Self::Leaf(entries) => entries.len(),
             Self::Branch { children, .. } => children.len(),
         }
     }
@@ -378,16 +369,15 @@ type ChildrenMut<'m, K, V> = slice::IterMut<'m, Arc<Node<K, V>>>;
 /// Entries by key.
 pub struct Iter<'m, K, V> {
     above: Above<Children<'m, K, V>>,
-    keys: slice::Iter<'m, K>,
-    values: slice::Iter<'m, V>,
+    leaf: slice::Iter<'m, (K, V)>,
 }
 
 impl<'m, K, V> Iter<'m, K, V> {
     fn descend(&mut self, mut node: &'m Arc<Node<K, V>>) {
         loop {
             match &**node {
-                Node::Leaf { keys, values } => {
-                    (self.keys, self.values) = (keys.iter(), values.iter());
+                Node::Leaf(entries) => {
+                    self.leaf = entries.iter();
                     return;
                 }
                 Node::Branch { children, .. } => {
@@ -408,8 +398,8 @@ impl<'m, K, V> Iterator for Iter<'m, K, V> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(entry) = self.keys.next().zip(self.values.next()) {
-                return Some(entry);
+            if let Some((key, value)) = self.leaf.next() {
+                return Some((key, value));
             }
             match self.above.last_mut()?.next() {
                 Some(node) => self.descend(node),
@@ -422,8 +412,7 @@ impl<'m, K, V> Iterator for Iter<'m, K, V> {
 /// Entries by key, with values to be changed.
 pub struct IterMut<'m, K, V> {
     above: Above<ChildrenMut<'m, K, V>>,
-    keys: slice::Iter<'m, K>,
-    values: slice::IterMut<'m, V>,
+    leaf: slice::IterMut<'m, (K, V)>,
 }
 
 impl<'m, K: Clone, V: Clone> Iterator for IterMut<'m, K, V> {
@@ -431,15 +420,15 @@ impl<'m, K: Clone, V: Clone> Iterator for IterMut<'m, K, V> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(entry) = self.keys.next().zip(self.values.next()) {
-                return Some(entry);
+            if let Some((key, value)) = self.leaf.next() {
+                return Some((key, value));
             }
             let Some(node) = self.above.last_mut()?.next() else {
                 self.above.pop();
                 continue;
             };
             match own(node) {
-                Node::Leaf { keys, values } => (self.keys, self.values) = (keys.iter(), values.iter_mut()),
+                Node::Leaf(entries) => self.leaf = entries.iter_mut(),
                 Node::Branch { children, .. } => self.above.push(children.iter_mut()),
             }
         }
@@ -568,7 +557,7 @@ mod tests {
     fn keys_in_order_fill_their_nodes() {
         fn leaves(node: &Node<u32, ()>) -> usize {
             match node {
-                Node::Leaf { .. } => 1,
+                Node::Leaf(_) => 1,
                 Node::Branch { children, .. } => children.iter().map(|child| leaves(child)).sum(),
             }
         }
