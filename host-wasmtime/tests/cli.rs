@@ -476,6 +476,15 @@ fn fit_says_what_it_cannot_read_of_what_is_added() {
 }
 
 #[test]
+fn a_number_that_is_none_is_refused_with_what_it_must_be() {
+    for count in ["0", "-1", "two", "99999999999999999999"] {
+        let text = shown(&["fit", SMALL, "--class", "gpu.example.com", &format!("--count={count}")], "");
+        assert!(text.contains("it is not a whole number from 1 on"), "{text}");
+        assert!(text.ends_with("exit code 2\n"), "{text}");
+    }
+}
+
+#[test]
 fn a_closed_pipe_ends_quietly() {
     let mut child = command(&["run", "-v", "-f", "examples/"])
         .stdin(Stdio::null())

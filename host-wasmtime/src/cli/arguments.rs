@@ -1,5 +1,7 @@
 //! Arguments of more than one command.
 
+use std::str::FromStr;
+
 use anyhow::{Result, bail};
 use apportion::{Door, Runner};
 use apportion_core::ask::{Supposition, TaintSpec};
@@ -374,6 +376,11 @@ pub(crate) fn parse_taint(text: &str) -> Result<TaintSpec, String> {
 
 fn parse_release(text: &str) -> Result<Release, String> {
     Release::parse(text).ok_or_else(|| format!("known are {}, also with a patch (1.36.2)", Release::KNOWN.join(", ")))
+}
+
+/// Reads a number of things of which there is at least one.
+pub(crate) fn parse_count<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, &'static str> {
+    text.parse().ok().filter(|count| *count >= N::from(1)).ok_or("it is not a whole number from 1 on")
 }
 
 fn parse_gate(text: &str) -> Result<(String, bool), String> {

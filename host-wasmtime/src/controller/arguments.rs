@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
 use super::parts::PartName;
-use crate::cli::arguments::KubernetesArguments;
+use crate::cli::arguments::{KubernetesArguments, parse_count};
 
 /// Parts that run where nobody says which: nobody else does what they do.
 const USUAL: [PartName; 2] = [PartName::TemplateSync, PartName::Explainer];
@@ -32,10 +32,10 @@ pub(crate) struct ControllerArguments {
     #[arg(long, value_name = "NAME", help_heading = "API server")]
     pub(crate) context: Option<String>,
     /// Writes per second
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..), help_heading = "API server")]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_count::<u32>, help_heading = "API server")]
     pub(crate) qps: u32,
     /// Writes at once after a quiet time
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..), help_heading = "API server")]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = parse_count::<u32>, help_heading = "API server")]
     pub(crate) burst: u32,
     /// Where /metrics, /livez and /readyz are
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", help_heading = "Output")]

@@ -9,7 +9,9 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::usage::taint_sentences;
-use crate::cli::arguments::{ChangeArguments, EngineArguments, InputArguments, NamespaceArguments, ViewArguments};
+use crate::cli::arguments::{
+    ChangeArguments, EngineArguments, InputArguments, NamespaceArguments, ViewArguments, parse_count,
+};
 use crate::cli::ask;
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::shown::Shown;
@@ -37,7 +39,7 @@ pub(crate) struct FitArguments {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["claim", "claim_template"])]
     class: Option<String>,
     /// With `--class`: how many devices the claim has
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "class", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "class", value_parser = parse_count::<u64>)]
     count: u64,
     /// With `--class`: a CEL expression that holds for its devices; may be repeated
     #[arg(long = "selector", value_name = "CEL", requires = "class")]
