@@ -195,3 +195,42 @@ fn refusal(NodeRefusal { node, requests, failure }: &NodeRefusal) -> Refusal<'_>
 pub(super) fn refused(Failure { finding, reference }: &Failure, node_local: bool) -> Refused<'_> {
     Refused { code: finding.code, error: &finding.message, finding, node_local, reference }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn text_has_its_keys_in_the_order_of_their_names() {
+        let finding = || Finding::new(Code::ReadWrongType, "spec", "a message").with_hint("a hint");
+        let failure = || Failure { finding: finding(), reference: "its words".to_owned() };
+        let funnel = RequestFunnel {
+            claim: "claim".to_owned(),
+            request: "request".to_owned(),
+            needed: 2,
+            devices: 9,
+            matching: 8,
+            able: 7,
+            tolerated: 6,
+            free: 1,
+            unable: Vec::new(),
+        };
+        let nodes = || {
+            let refusal = |failure| NodeRefusal { node: "n".to_owned(), requests: vec![funnel.clone()], failure };
+            vec![refusal(None), refusal(Some(failure()))]
+        };
+        let node = || "n".to_owned();
+        let outcomes = [
+            Outcome::Allocated { node: node(), allocations: vec![Arc::default()] },
+            Outcome::Unsatisfied { nodes: nodes() },
+            Outcome::Failed { node: node(), failure: failure() },
+            Outcome::GaveUp { node: node(), nodes: nodes() },
+        ];
+        for outcome in outcomes {
+            let answer = Answer { outcome, findings: vec![finding()], steps: 3 };
+            assert_eq!(answer.to_text(), answer.to_json().to_string());
+        }
+    }
+}
