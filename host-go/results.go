@@ -140,6 +140,8 @@ type RequestNeed struct {
 // RequestExplanation says what one request, or one alternative, finds in the cluster.
 type RequestExplanation struct {
 	RequestNeed
+	// Serves says for whom the scheduler makes the request, where no user wrote it.
+	Serves *Served `json:"serves,omitempty"`
 	// Class of the devices.
 	Class string `json:"class"`
 	// Whether all devices that match are asked for.
@@ -156,6 +158,14 @@ type RequestExplanation struct {
 	Reasons []ReasonCount `json:"reasons"`
 	// What the selectors that are false read.
 	Reads []AttributeStatistic `json:"reads"`
+}
+
+// Served is a container and the extended resource that it asks for.
+type Served struct {
+	// Container is its name.
+	Container string `json:"container"`
+	// Resource is the name of the extended resource, "example.com/gpu".
+	Resource string `json:"resource"`
 }
 
 // ReasonCount says how many devices have one reason.

@@ -23,7 +23,7 @@ use crate::evaluate::{Costs, Written as Evaluation};
 use crate::explain::{
     AttributeStatistic, Change, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail,
     PlacementRule, ReadValue, Reason, ReasonCount, ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef,
-    Shortage, State, Step, Suggestion, ValueCount,
+    Served, Shortage, State, Step, Suggestion, ValueCount,
 };
 use crate::finding::{ErrorKind, Finding, Fix, ObjectRef, Severity};
 use crate::profile::{Mode, Ranking, Version};
@@ -45,7 +45,7 @@ pub fn declarations() -> String {
         Decision<'_>, Allocated<'_>, Unsatisfied<'_>, Failed<'_>, GaveUp<'_>, Refusal<'_>, Failure<'_>,
         WireEvaluation, Stage, WireFeatures, Evaluation<'_>, Costs, WireSubmission, Operation, Snapshot, DeviceId,
         RequestFunnel, Unable, Inability, Report, NodeReport, PodReport, PodClaimReport, ClaimReport, AllocatedDevice,
-        Request, Explanation, State, RequestExplanation, ReasonCount, ReasonKind, SelectorRef, AttributeStatistic, ValueCount, ReadValue,
+        Request, Explanation, State, RequestExplanation, Served, ReasonCount, ReasonKind, SelectorRef, AttributeStatistic, ValueCount, ReadValue,
         ClosestNode, NodeDetail, RequestDetail, DeviceDetail, Reason, Shortage, Holder, ConflictPart, Suggestion, Step,
         Change, PlacementRule, Supposition, TaintSpec, Placing, Difference, Totals, DeviceLost, PodDifference, Place, ClaimDifference, Eviction, FitRequest, Per,
         Bounds, DeviceAsk, Fit, NodesOfTaint, FitRow, Largest, NamespaceDevices, Remainder, NodesNeededRequest, NodesNeeded,

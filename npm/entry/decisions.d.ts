@@ -545,6 +545,8 @@ export type RequestExplanation = {
   claim: string,
   /** `request` or `request/subrequest`. */
   request: string,
+  /** For whom the scheduler makes the request, where no user wrote it. */
+  serves?: Served | null,
   /** Class of the devices. */
   class: string,
   /** Devices needed on one node. */
@@ -563,6 +565,14 @@ export type RequestExplanation = {
   reasons: Array<ReasonCount>,
   /** What the selectors that are false read. */
   reads: Array<AttributeStatistic>,
+};
+
+/** A container and the extended resource that it asks for. */
+export type Served = {
+  /** Name of the container. */
+  container: string,
+  /** Name of the extended resource, `example.com/gpu`. */
+  resource: string,
 };
 
 /** How many devices have one reason. */

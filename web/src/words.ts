@@ -217,10 +217,11 @@ export const REQUEST = "Request";
 export const AGAINST = "What is against it";
 export const USABLE = "can be used";
 
-/** `Request gpu: 2 devices of class gpu.example.com`. */
-export function request({ request, claim, needed, isAll, class: deviceClass }: RequestExplanation, namesClaim: boolean): string {
+/** `Request gpu: 2 devices of class gpu.example.com`; of what the scheduler asks for, `Container main, example.com/gpu: ..`. */
+export function request({ request, serves, claim, needed, isAll, class: deviceClass }: RequestExplanation, namesClaim: boolean): string {
   const of = namesClaim && claim !== "" ? ` of claim ${claim}` : "";
-  return `Request ${request}${of}: ${isAll ? "all devices" : plural(Number(needed), "device")} of class ${deviceClass}`;
+  const who = serves === undefined ? `Request ${request}${of}` : `Container ${serves.container}, ${serves.resource}`;
+  return `${who}: ${isAll ? "all devices" : plural(Number(needed), "device")} of class ${deviceClass}`;
 }
 
 export function best(devices: number): string {

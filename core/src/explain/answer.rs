@@ -93,6 +93,9 @@ pub struct RequestExplanation {
     pub claim: String,
     /// `request` or `request/subrequest`.
     pub request: String,
+    /// For whom the scheduler makes the request, where no user wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serves: Option<Served>,
     /// Class of the devices.
     pub class: String,
     /// Devices needed on one node.
@@ -111,6 +114,16 @@ pub struct RequestExplanation {
     pub reasons: Vec<ReasonCount>,
     /// What the selectors that are false read.
     pub reads: Vec<AttributeStatistic>,
+}
+
+/// A container and the extended resource that it asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS))]
+pub struct Served {
+    /// Name of the container.
+    pub container: String,
+    /// Name of the extended resource, `example.com/gpu`.
+    pub resource: String,
 }
 
 /// How many devices have one reason.

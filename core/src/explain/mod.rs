@@ -43,7 +43,8 @@ pub(crate) mod words;
 
 pub use answer::{
     AttributeStatistic, ClosestNode, ConflictPart, DeviceDetail, Explanation, Holder, NodeDetail, ReadValue, Reason,
-    ReasonCount, ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef, Shortage, State, ValueCount,
+    ReasonCount, ReasonKind, Request, RequestDetail, RequestExplanation, SelectorRef, Served, Shortage, State,
+    ValueCount,
 };
 pub use change::{Change, PlacementRule};
 pub use relax::Suggestion;

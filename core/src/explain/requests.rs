@@ -7,14 +7,17 @@ use super::reasons::problems::no_node;
 use super::shape::Mark;
 use super::statistics::{self, Subject, counted, fields};
 use super::survey::{Standing, Survey};
-use super::{ReasonCount, ReasonKind, RequestExplanation, SelectorRef, words};
+use super::{ReasonCount, ReasonKind, RequestExplanation, SelectorRef, Served, words};
+use crate::allocate::extended;
 use crate::allocate::inspect::UnitSeen;
 use crate::api::claim::{DeviceSelector, ResourceClaim};
+use crate::api::pod::Pod;
 use crate::api::slice::{Device, ResourceSlice};
 use crate::arrange::Arrange;
 use crate::cel::Field;
 use crate::cluster::selectors::{Compiled, Selectors};
 use crate::cluster::{Cluster, DeviceIdx, Newest, PoolState, SliceEntry, incomplete, missing_gate};
+use crate::scheduler::special;
 
 /// All requests of a case.
 pub(crate) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
@@ -23,7 +26,9 @@ pub(crate) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> V
         let Some(claim) = case.question.claims.get(unit.claim) else { continue };
         let mut count = Count::default();
         count.slices(cluster, case, survey, index, unit, claim);
-        all.push(explanation(cluster, survey, (index, unit, claim), count));
+        let pod = case.pod.as_ref().and_then(|key| cluster.pods().get(key));
+        let serves = pod.and_then(|pod| served(pod, claim, unit));
+        all.push(RequestExplanation { serves, ..explanation(cluster, survey, (index, unit, claim), count) });
     }
     all
 }
@@ -206,6 +211,11 @@ fn first_false(
     found
 }
 
+fn served(pod: &Pod, claim: &ResourceClaim, unit: &UnitSeen) -> Option<Served> {
+    let (resource, container) = extended::served(pod, &unit.name).filter(|_| claim.metadata.name == special::NAME)?;
+    Some(Served { container, resource })
+}
+
 fn explanation(
     cluster: &mut Cluster,
     survey: &Survey,
@@ -232,6 +242,7 @@ fn explanation(
     RequestExplanation {
         claim: claim.metadata.name.clone(),
         request: unit.name.clone(),
+        serves: None,
         class: unit.class.clone(),
         needed: needed.unwrap_or(unit.count),
         is_all: unit.is_all,

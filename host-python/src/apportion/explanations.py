@@ -59,6 +59,15 @@ class AttributeStatistic(Record):
 
 
 @dataclass(frozen=True)
+class Served(Record):
+    """A container and the extended resource that it asks for."""
+    #: Name of the container.
+    container: str
+    #: Name of the extended resource, `example.com/gpu`.
+    resource: str
+
+
+@dataclass(frozen=True)
 class RequestExplanation(Record):
     """What one request, or one alternative, finds in the cluster."""
     #: Name of the claim.
@@ -83,6 +92,8 @@ class RequestExplanation(Record):
     reasons: list[ReasonCount]
     #: What the selectors that are false read.
     reads: list[AttributeStatistic]
+    #: For whom the scheduler makes the request, where no user wrote it.
+    serves: Served | None = None
 
 
 @dataclass(frozen=True)

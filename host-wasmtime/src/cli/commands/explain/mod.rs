@@ -313,7 +313,11 @@ fn request_lines(request: &RequestExplanation, names_claim: bool, pen: Pen) -> V
         true => "all devices".to_owned(),
         false => counted(request.needed, "device"),
     };
-    let head = format!("Request {}{claim}: {needs} of class {}", request.request, request.class);
+    let of = match &request.serves {
+        Some(served) => format!("Container {}, {}", served.container, served.resource),
+        None => format!("Request {}{claim}", request.request),
+    };
+    let head = format!("{of}: {needs} of class {}", request.class);
     let mut lines = vec![String::new(), format!("  {}", pen.paint(Ink::Strong, &clean(&head)))];
     let of_class = match (request.devices, request.other_devices) {
         (0, 0) => "no devices are there".to_owned(),
