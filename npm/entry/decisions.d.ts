@@ -546,7 +546,7 @@ export type RequestExplanation = {
   /** `request` or `request/subrequest`. */
   request: string,
   /** For whom the scheduler makes the request, where no user wrote it. */
-  serves?: Served | null,
+  serves?: Served,
   /** Class of the devices. */
   class: string,
   /** Devices needed on one node. */

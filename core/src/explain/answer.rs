@@ -95,6 +95,7 @@ pub struct RequestExplanation {
     pub request: String,
     /// For whom the scheduler makes the request, where no user wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "types", ts(optional))]
     pub serves: Option<Served>,
     /// Class of the devices.
     pub class: String,
