@@ -10,7 +10,7 @@ use std::{env, fs};
 const QUARTER: i64 = 900;
 
 /// Changes in a block. To find a time, the ends of blocks are read, then one block.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
