@@ -33,6 +33,87 @@ func (c *Cluster) AllocateAll(ctx context.Context, questions ...Question) ([]Res
 	})
 }
 
+// AllocateKnown allocates claims of one Pod that are in the cluster, which take the answer where that is asked for. Otherwise as
+// [Cluster.Allocate]; an *[UnreadableError] says which name is that of no claim.
+func (c *Cluster) AllocateKnown(ctx context.Context, question KnownQuestion) (*Answer, error) {
+	results, err := c.known(ctx, engine.AllocateKnown, question)
+	if err != nil {
+		return nil, err
+	}
+	return results[0].Answer, results[0].Err
+}
+
+// AllocateEach allocates claims that are in the cluster and not one Pod's: each by itself, one after another, the later ones without the devices that
+// earlier ones took where answers are taken. There is a result per claim, as [Cluster.AllocateKnown] has it for that claim, until one finds no
+// place; after that none is asked. The error says that none was asked.
+func (c *Cluster) AllocateEach(ctx context.Context, question KnownQuestion) ([]Result[*Answer], error) {
+	return c.known(ctx, engine.AllocateEach, question)
+}
+
+// known asks about claims that are in the cluster, and takes down what they took.
+func (c *Cluster) known(ctx context.Context, op engine.Operation, question KnownQuestion) (results []Result[*Answer], err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	argument, err := question.encode()
+	if err != nil {
+		return nil, err
+	}
+	if !question.Take {
+		answer, err := c.ask(ctx, op, argument)
+		if err != nil {
+			return nil, err
+		}
+		return decisions(answer)
+	}
+	defer c.home.change()()
+	err = c.change(op, argument, nil, func(answer []byte) error {
+		if results, err = decisions(answer); err != nil {
+			return err
+		}
+		claims := question.Claims
+		for _, result := range results {
+			if result.Err != nil || len(result.Answer.Allocations) > len(claims) {
+				break
+			}
+			for index := range result.Answer.Allocations {
+				claim := Ref{Kind: "ResourceClaim", Namespace: claims[0].Namespace, Name: claims[0].Name}
+				c.took(claim.key(), &result.Answer.Allocations[index])
+				claims = claims[1:]
+			}
+		}
+		return nil
+	})
+	return results, err
+}
+
+// decisions reads an answer, or a list of them.
+func decisions(answer []byte) ([]Result[*Answer], error) {
+	var found []decided
+	var err error
+	if bytes.HasPrefix(answer, []byte{'['}) {
+		found, err = read[[]decided](answer)
+	} else {
+		found = make([]decided, 1)
+		found[0], err = read[decided](answer)
+	}
+	if err != nil {
+		return nil, err
+	}
+	results := make([]Result[*Answer], len(found))
+	for index := range found {
+		one := &found[index]
+		err := one.failed(one.Node, one.Findings)
+		if one.Status == unreadable {
+			return nil, err
+		}
+		if results[index].Err = err; err == nil {
+			results[index].Answer = &one.Answer
+		}
+	}
+	return results, nil
+}
+
 // Fits says for each node of the question whether the claims fit there, without devices and reasons; for all nodes by name where the
 // question names none. Errors are those of [Cluster.Allocate]; the limit of steps holds for all nodes of a question together.
 func (c *Cluster) Fits(ctx context.Context, question Question) ([]bool, error) {
@@ -63,10 +144,13 @@ type status struct {
 	Failure
 }
 
+// unreadable is the status of an answer to what cannot be read.
+const unreadable = "unreadable"
+
 // failed is the error that an answer stands for.
 func (s *status) failed(node string, findings []Finding) error {
 	switch s.Status {
-	case "unreadable":
+	case unreadable:
 		return &UnreadableError{Findings: findings}
 	case "gave-up":
 		return ErrGaveUp

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"apportion.dev/apportion/internal/engine"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -30,10 +31,37 @@ type Cluster struct {
 	prepared map[*Prepared]bool
 }
 
-// copied is an object's text, nil for one that is gone, and when it came: the order of Pods matters to Run.
+// copied is an object's text, nil for one that is gone, and when it came: the order of Pods matters to Run. A claim may have taken an allocation
+// since.
 type copied struct {
-	text []byte
-	when uint64
+	text       []byte
+	when       uint64
+	allocation *resourcev1.AllocationResult
+}
+
+// whole is the object's text as it is now.
+func (c copied) whole() ([]byte, error) {
+	if c.allocation == nil {
+		return c.text, nil
+	}
+	type fields map[string]json.RawMessage
+	object, status := fields{}, fields{}
+	if err := json.Unmarshal(c.text, &object); err != nil {
+		return nil, err
+	}
+	if text, isThere := object["status"]; isThere {
+		if err := json.Unmarshal(text, &status); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if status["allocation"], err = json.Marshal(c.allocation); err == nil {
+		object["status"], err = json.Marshal(status)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(object)
 }
 
 // NewCluster makes an empty cluster, an instance of the module of its own. An *[UnreadableError] says which of the settings is not known. Close the
@@ -222,14 +250,21 @@ func (c *Cluster) Close() error {
 // note takes down that an object is now this text, or gone where there is none. One that was so before is no change.
 func (c *Cluster) note(key Ref, text []byte) {
 	earlier := c.copy(key)
-	if bytes.Equal(earlier.text, text) {
+	if earlier.allocation == nil && bytes.Equal(earlier.text, text) {
 		return
 	}
-	now := copied{text, earlier.when}
+	now := copied{text: text, when: earlier.when}
 	if earlier.text == nil {
 		now.when = c.home.arrived
 		c.home.arrived++
 	}
+	c.keep(key, now)
+}
+
+// took takes down that a claim has an allocation now.
+func (c *Cluster) took(key Ref, allocation *resourcev1.AllocationResult) {
+	now := c.copy(key)
+	now.allocation = allocation
 	c.keep(key, now)
 }
 

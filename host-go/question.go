@@ -11,6 +11,7 @@ import (
 	"apportion.dev/apportion/internal/engine"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 var (
@@ -136,6 +137,41 @@ type Question struct {
 	Nodes []string
 	// InUse is what is taken beyond what the claims in the cluster say.
 	InUse InUse
+}
+
+// KnownQuestion is "allocate these claims of the cluster".
+type KnownQuestion struct {
+	// Claims in the order of the question; no namespace means `default`. One that has devices is to get others; those that it has are in use
+	// meanwhile.
+	Claims []types.NamespacedName
+	// Nodes to try, in this order; all nodes by name when empty.
+	Nodes []string
+	// InUse is what is taken beyond what the claims in the cluster say.
+	InUse InUse
+	// Take has the cluster's claims have the allocations of the answer from then on.
+	Take bool
+}
+
+// encode writes the question, with the names of one namespace that follow one another together.
+func (q *KnownQuestion) encode() ([]byte, error) {
+	type names struct {
+		Namespace string   `json:"namespace,omitempty"`
+		Names     []string `json:"names"`
+	}
+	var claims []names
+	for _, claim := range q.Claims {
+		if last := len(claims) - 1; last >= 0 && claims[last].Namespace == claim.Namespace {
+			claims[last].Names = append(claims[last].Names, claim.Name)
+			continue
+		}
+		claims = append(claims, names{claim.Namespace, []string{claim.Name}})
+	}
+	return json.Marshal(struct {
+		Claims []names  `json:"claims,omitempty"`
+		Nodes  []string `json:"nodes,omitempty"`
+		InUse  InUse    `json:"inUse,omitzero"`
+		Take   bool     `json:"take,omitempty"`
+	}{claims, q.Nodes, q.InUse, q.Take})
 }
 
 // InUse is what is taken beyond what the claims in the cluster say.

@@ -53,8 +53,13 @@ func (c *Cluster) refill() error {
 		var argument bytes.Buffer
 		count := 0
 		for ; count < len(inOrder) && argument.Len() < batchSize; count++ {
+			text, err := c.copies[inOrder[count]].whole()
+			if err != nil {
+				_ = first.Close()
+				return c.giveUp(err)
+			}
 			argument.WriteByte(separator)
-			argument.Write(c.copies[inOrder[count]].text)
+			argument.Write(text)
 		}
 		var findings [][]Finding
 		answer, err := first.Ask(engine.Apply, first.handles[id], argument.Bytes())

@@ -31,7 +31,7 @@ use crate::validate::Operation;
 use crate::wire::controller::WireSettings as ControllerSettings;
 use crate::wire::simulation::RecordedEvent;
 use crate::wire::{
-    Settings, Stage, WireDevice, WireEvaluation, WireFeatures, WireInUse, WirePrepared, WireQuestion, WireSubmission,
+    Settings, Stage, WireDevice, WireEvaluation, WireFeatures, WireInUse, WireKnown, WireNames, WirePrepared, WireQuestion, WireSubmission,
 };
 
 /// The declarations, each exported and with its documentation. They use `Integer`, for integers of 64 bits, and `Json`, for any value.
@@ -40,7 +40,8 @@ pub fn declarations() -> String {
         ($($type:ty),* $(,)?) => { [$(declaration::<$type>()),*].concat() };
     }
     declare! {
-        ObjectRef, Severity, ErrorKind, Fix, Finding, Version, Mode, Ranking, Settings, WireQuestion, WirePrepared, WireInUse,
+        ObjectRef, Severity, ErrorKind, Fix, Finding, Version, Mode, Ranking, Settings, WireQuestion, WirePrepared, WireKnown, WireNames,
+        WireInUse,
         WireDevice, Places<'_>, KnownPlaces, PlacesFailed<'_>, PlacesGaveUp<'_>,
         Decision<'_>, Allocated<'_>, Unsatisfied<'_>, Failed<'_>, GaveUp<'_>, Refusal<'_>, Failure<'_>,
         WireEvaluation, Stage, WireFeatures, Evaluation<'_>, Costs, WireSubmission, Operation, Snapshot, DeviceId,

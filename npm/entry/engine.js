@@ -14,7 +14,7 @@ import { Facts, Held, guarded, headOf } from "./instance.js";
 import { Manifests, readYaml } from "./manifests.js";
 import { makeDisposable } from "./start.js";
 
-/** @import { Answer, Asked, Change, Evaluation, Finding, ObjectRef, PlacedFinding, PlacesAnswer, PreparedQuestion, Question } from "./types.d.ts" */
+/** @import { Answer, Asked, Change, Evaluation, Finding, KnownQuestion, ObjectRef, PlacedFinding, PlacesAnswer, PreparedQuestion, Question } from "./types.d.ts" */
 /** @import { Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Fit, FitRequest, NodesNeeded, NodesNeededRequest, PodScores, ScoresRequest, Usage } from "./types.d.ts" */
 /** @import { Snapshot, Supposition, TaintSpec } from "./types.d.ts" */
 /** @import { Json, Report, SelectorQuestion, Settings, Submission } from "./types.d.ts" */
@@ -234,6 +234,35 @@ export class Engine {
   /** @param {string} question */
   fitsText(question) {
     return this.#held.call((raw) => raw.fits(question));
+  }
+
+  /**
+   * @param {KnownQuestion} question
+   * @returns {Answer}
+   */
+  allocateKnown(question) {
+    return this.#known(question, (raw, text) => raw.allocateKnown(text));
+  }
+
+  /**
+   * @param {KnownQuestion} question
+   * @returns {Answer[]}
+   */
+  allocateEach(question) {
+    return this.#known(question, (raw, text) => raw.allocateEach(text));
+  }
+
+  /**
+   * @param {KnownQuestion} question
+   * @param {(raw: Raw, text: string) => string} ask
+   */
+  #known(question, ask) {
+    const answer = answered(this.#held.call((raw) => ask(raw, stringify(question))));
+    if (question.take === true) {
+      const keys = question.claims.flatMap(({ namespace = "", names }) => names.map((name) => ({ kind: "ResourceClaim", namespace, name })));
+      this.#keep(keys.flatMap((key) => this.getText(key) ?? []));
+    }
+    return answer;
   }
 
   /**

@@ -3,7 +3,7 @@
 import type {
   Command, Conclusion, ControllerSettings, ControllerTask, Decision, Difference, Eviction, ExplainRequest, Explanation, ExpressionAnswer, Finding, Fit, FitRequest, ManifestDocument, Moment,
   NodesNeeded, NodesNeededRequest, PodScores, ScoresRequest,
-  ObjectRef, Place, PlacedFinding, Places, PreparedQuestion, Question, Reconciliation, RecordedEvent, Refused, Report, ScriptStep, SelectorQuestion, Settings, Snapshot,
+  KnownQuestion, ObjectRef, Place, PlacedFinding, Places, PreparedQuestion, Question, Reconciliation, RecordedEvent, Refused, Report, ScriptStep, SelectorQuestion, Settings, Snapshot,
   SourceStanding, Submission, Supposition, TaintSpec, Unreadable, Usage, Verdict,
 } from "./decisions.d.ts";
 
@@ -124,6 +124,19 @@ export class Engine {
   fitsAll(questions: Iterable<Question | PreparedQuestion>): PlacesAnswer[];
   /** As {@link fits} or {@link fitsAll}, JSON text in and JSON text out. */
   fitsText(question: string): string;
+  /**
+   * Allocates claims of one Pod that are in the cluster, by their names. With `take`, they have the allocations of the answer from then on.
+   *
+   * @throws {RequestError} when the question cannot be read, or a name is that of no claim.
+   */
+  allocateKnown(question: KnownQuestion): Answer;
+  /**
+   * The same for claims that are not one Pod's: each by itself, one after another, the later ones without the devices that earlier ones took
+   * where answers are taken. An answer per claim, until one finds no place; after that none is asked.
+   *
+   * @throws {RequestError} as {@link allocateKnown}; then none is asked at all.
+   */
+  allocateEach(question: KnownQuestion): Answer[];
   /**
    * Reads a question once that is asked often. What comes back stands for it, here and in forks made later, as it is or with other
    * `nodes` and `inUse`: `engine.fits({ ...prepared, nodes })`.

@@ -95,6 +95,18 @@ impl Engine {
         question::text(wire::fits(&mut self.0, questions))
     }
 
+    /// Answers a question about claims of one Pod that are in the cluster, in JSON texts.
+    #[wasm_bindgen(js_name = allocateKnown)]
+    pub fn allocate_known(&mut self, question: &str) -> String {
+        question::text(wire::allocate_known(&mut self.0, question))
+    }
+
+    /// The same for each of the claims by itself, one after another: a list of answers.
+    #[wasm_bindgen(js_name = allocateEach)]
+    pub fn allocate_each(&mut self, question: &str) -> String {
+        question::text(wire::allocate_each(&mut self.0, question))
+    }
+
     /// Keeps a question: `{"prepared": 7}`, which stands for it.
     pub fn prepare(&mut self, question: &str) -> String {
         question::answered(question, |question| wire::prepare(&mut self.0, question))

@@ -32,7 +32,7 @@ fn answer_value(mut asked: Value) -> Result<String, Vec<Finding>> {
     let mut engine = Engine::new(profile, limits);
     let objects: Vec<String> = objects.iter().map(Value::to_string).collect();
     engine.apply(objects.iter().map(String::as_str));
-    wire::allocate(&mut engine, &question.to_string()).map_err(|finding| vec![finding])
+    wire::allocate(&mut engine, &question.to_string())
 }
 
 /// The answer to a JSON text; the findings where it cannot be read.
@@ -41,9 +41,9 @@ pub(crate) fn answered(text: &str, ask: impl FnOnce(Value) -> Result<Value, Vec<
     answer.unwrap_or_else(|findings| unreadable(&findings)).to_string()
 }
 
-/// An answer that is a text already; the finding where the question cannot be read.
-pub(crate) fn text(answer: Result<String, Finding>) -> String {
-    answer.unwrap_or_else(|finding| unreadable(&[finding]).to_string())
+/// An answer that is a text already; the findings where the question cannot be read.
+pub(crate) fn text(answer: Result<String, Vec<Finding>>) -> String {
+    answer.unwrap_or_else(|findings| unreadable(&findings).to_string())
 }
 
 /// Evaluates one selector for one device, as `wire::selector` reads the question; both are JSON texts.

@@ -165,6 +165,33 @@ test("places of several questions are one bit per node, prepared or not", () => 
   assert.throws(() => engine.prepare({ claims: [1] }), RequestError);
 });
 
+test("claims of the cluster are allocated one after another, and take what they get where that is asked for", () => {
+  const engine = new Engine();
+  for (const text of example()) engine.applyYaml(text);
+  const claim = (name) => ({
+    apiVersion: "resource.k8s.io/v1", kind: "ResourceClaim", metadata: { name, namespace: "ml" },
+    spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu.example.com", count: 2 } }] } },
+  });
+  const names = ["a", "b", "c", "d"];
+  engine.apply(names.map(claim));
+  const question = { claims: [{ namespace: "ml", names }], nodes: ["node-b"] };
+  const statuses = (one) => one.map(({ status }) => status);
+  for (let round = 0; round < 2; round += 1) {
+    assert.deepEqual(statuses(engine.allocateEach(question)), ["allocated", "allocated", "allocated", "allocated"]);
+  }
+  assert.equal(engine.allocateKnown(question).status, "none", "together they need more than there is");
+  const fork = engine.fork();
+  const changes = [];
+  fork.onChange((change) => changes.push(change));
+  assert.deepEqual(statuses(fork.allocateEach({ ...question, take: true })), ["allocated", "allocated", "none"]);
+  assert.deepEqual(changes, [{ objects: ["a", "b"].map((name) => ({ kind: "ResourceClaim", namespace: "ml", name })) }]);
+  const device = (engine, name) => engine.get({ kind: "ResourceClaim", namespace: "ml", name }).status?.allocation.devices.results.length;
+  assert.deepEqual(names.map((name) => [device(engine, name), device(fork, name)]), [[undefined, 2], [undefined, 2], [undefined, undefined], [undefined, undefined]]);
+  fork.commit();
+  assert.equal(device(engine, "b"), 2);
+  assert.throws(() => engine.allocateEach({ claims: [{ names: ["nobody"] }] }), RequestError);
+});
+
 test("a request that names what is not there is no mistake in the settings", () => {
   assert.throws(() => new Engine().explain({ subject: { kind: "Pod", namespace: "ml", name: "none" } }), (error) =>
     error instanceof RequestError && !(error instanceof SettingsError) && error.name === "RequestError");

@@ -29,7 +29,7 @@ impl ClaimNames {
 /// The same as a [`Question`](super::Question) about claims that are in the cluster.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KnownQuestion {
-    /// Unallocated claims of one Pod, in its order.
+    /// Claims of one Pod, in its order. One that has devices is to get others; those that it has are in use meanwhile.
     pub claims: Vec<ClaimNames>,
     /// As in [`Question`](super::Question).
     pub nodes: Vec<String>,

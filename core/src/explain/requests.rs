@@ -8,7 +8,6 @@ use super::shape::Mark;
 use super::statistics::{self, Subject, counted, fields};
 use super::survey::{Standing, Survey};
 use super::{ReasonCount, ReasonKind, RequestExplanation, SelectorRef, Served, words};
-use crate::allocate::extended;
 use crate::allocate::inspect::UnitSeen;
 use crate::api::claim::{DeviceSelector, ResourceClaim};
 use crate::api::pod::Pod;
@@ -212,7 +211,7 @@ fn first_false(
 }
 
 fn served(pod: &Pod, claim: &ResourceClaim, unit: &UnitSeen) -> Option<Served> {
-    let (resource, container) = extended::served(pod, &unit.name).filter(|_| claim.metadata.name == special::NAME)?;
+    let (resource, container) = special::served(pod, &claim.metadata.name, &unit.name)?;
     Some(Served { container, resource })
 }
 

@@ -6,7 +6,7 @@ use super::nodes::Refusing;
 use super::relax::{AllocatorTrials, Found, Suggestion, all_in_words, fewest, ranked};
 use super::survey::Survey;
 use super::{claim_manifest, nodes, pod_manifest, propose, supply};
-use crate::allocate::{Allowance, extended};
+use crate::allocate::Allowance;
 use crate::api::pod::Pod;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
@@ -65,7 +65,7 @@ fn of_containers(pod: &Pod, changes: &mut [Change]) -> bool {
     let mut is_any = false;
     for change in changes {
         let Change::LowerCount { claim, request, from, to } = change else { continue };
-        let Some((resource, _)) = extended::served(pod, request).filter(|_| claim == special::NAME) else { continue };
+        let Some((resource, _)) = special::served(pod, claim, request) else { continue };
         *change = Change::LowerResource { resource, from: from.to_string(), to: to.to_string() };
         is_any = true;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::allocate::extended::{ANNOTATION, ExtendedResources, class_for, served};
+use crate::allocate::extended::{self, ANNOTATION, ExtendedResources, class_for};
 use crate::api::claim::ResourceClaim;
 use crate::api::meta::OwnerReference;
 use crate::api::pod::{Pod, PodExtendedResourceClaimStatus};
@@ -31,9 +31,14 @@ pub(crate) fn existing<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Resour
     claims.filter(is_own).find(|claim| claim.metadata.annotations.get(ANNOTATION).is_some_and(|value| value == "true"))
 }
 
-/// What a request of the claim with that name serves: `example.com/gpu` of which container. `None` for requests that users write.
+/// What a request of the claim with that name serves: a resource, and which container asks for it. `None` for requests that users write.
+pub(crate) fn served(pod: &Pod, claim: &str, request: &str) -> Option<(String, String)> {
+    extended::served(pod, request).filter(|_| claim == NAME)
+}
+
+/// The same in words.
 pub(crate) fn in_words(pod: &Pod, claim: &str, request: &str) -> Option<String> {
-    let (resource, container) = served(pod, request).filter(|_| claim == NAME)?;
+    let (resource, container) = served(pod, claim, request)?;
     Some(format!("`{resource}` of container `{container}`"))
 }
 

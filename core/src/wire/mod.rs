@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::allocate::{DeviceId, InUse, Limits, Question};
+use crate::allocate::{Answer, ClaimNames, DeviceId, InUse, KnownQuestion, Limits, Question};
 use crate::cel::Environment;
 use crate::control_plane::{Build, Component};
 use crate::engine::{Engine, parse, read_claim_value, read_quantity};
@@ -132,6 +132,37 @@ pub(crate) struct WirePrepared {
     nodes: Option<Vec<String>>,
     /// What is taken beyond what the claims in the cluster say; what the question says where it is left out.
     in_use: Option<WireInUse>,
+}
+
+/// "Allocate these claims of the cluster."
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields, rename = "KnownQuestion"))]
+pub(crate) struct WireKnown {
+    /// Names of the claims, in the order of the question. A claim that has devices is to get others; those that it has are in use meanwhile.
+    #[cfg_attr(feature = "types", ts(type = "Array<ClaimNames>"))]
+    claims: Vec<WireNames>,
+    /// Candidate nodes in the order of trying; empty or left out for all nodes by name.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    nodes: Vec<String>,
+    /// What is taken beyond what the claims in the cluster say.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    in_use: WireInUse,
+    /// Whether the cluster's claims are to have the allocations of the answer from then on.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    take: bool,
+}
+
+/// Names of claims in one namespace.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename = "ClaimNames"))]
+pub(crate) struct WireNames {
+    /// Namespace; `default` where it is left out.
+    #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
+    namespace: String,
+    /// Names, in the order of the question.
+    names: Vec<String>,
 }
 
 /// What is taken beyond what the claims in the cluster say.
@@ -260,7 +291,7 @@ fn in_use(wire: WireInUse, findings: &mut Vec<Finding>) -> InUse {
 /// # Errors
 ///
 /// The finding when the text is not JSON.
-pub fn allocate(engine: &mut Engine, questions: &str) -> Result<String, Finding> {
+pub fn allocate(engine: &mut Engine, questions: &str) -> Result<String, Vec<Finding>> {
     each(engine, questions, |engine, one| engine.allocate(&one).to_text())
 }
 
@@ -269,8 +300,41 @@ pub fn allocate(engine: &mut Engine, questions: &str) -> Result<String, Finding>
 /// # Errors
 ///
 /// As for [`allocate`].
-pub fn fits(engine: &mut Engine, questions: &str) -> Result<String, Finding> {
+pub fn fits(engine: &mut Engine, questions: &str) -> Result<String, Vec<Finding>> {
     each(engine, questions, |engine, one| engine.fits(&one).to_json().to_string())
+}
+
+/// Answers the JSON text of a question about claims of one Pod that are in the cluster: `{"claims": [{"namespace": "ml", "names": ["a", "b"]}],
+/// "nodes", "inUse", "take": true}`. The answer is that of [`allocate`] for the same claims.
+///
+/// # Errors
+///
+/// A finding for everything that cannot be read, and when a name is that of no claim.
+pub fn allocate_known(engine: &mut Engine, question: &str) -> Result<String, Vec<Finding>> {
+    Ok(engine.allocate_known(&known(question)?)?.to_text())
+}
+
+/// The same for claims that are not one Pod's: each by itself, one after another, the later ones without the devices that earlier ones took where
+/// answers are taken. A list with an answer per claim, until one finds no place; after that none is asked.
+///
+/// # Errors
+///
+/// As for [`allocate_known`]; then none is asked at all.
+pub fn allocate_each(engine: &mut Engine, question: &str) -> Result<String, Vec<Finding>> {
+    let answers = engine.allocate_each(&known(question)?)?;
+    Ok(list(answers.iter().map(Answer::to_text)))
+}
+
+fn known(text: &str) -> Result<KnownQuestion, Vec<Finding>> {
+    let wire: WireKnown = serde_json::from_str(text).map_err(|error| bad("", error.to_string()))?;
+    let named = |WireNames { namespace, names }| ClaimNames {
+        namespace: if namespace.is_empty() { "default".to_owned() } else { namespace },
+        names,
+    };
+    let claims = wire.claims.into_iter().map(named).collect();
+    let mut findings = Vec::new();
+    let in_use = in_use(wire.in_use, &mut findings);
+    if findings.is_empty() { Ok(KnownQuestion { claims, nodes: wire.nodes, in_use, take: wire.take }) } else { Err(findings) }
 }
 
 /// Keeps a question, so that its claims are read once and asked about often: `{"prepared": 7}`, which [`question_of`] reads again.
@@ -296,7 +360,7 @@ pub fn forget(engine: &mut Engine, value: Value) -> Result<Value, Vec<Finding>> 
 /// Answers a question with a JSON text.
 type Ask = fn(&mut Engine, Question) -> String;
 
-fn each(engine: &mut Engine, questions: &str, ask: Ask) -> Result<String, Finding> {
+fn each(engine: &mut Engine, questions: &str, ask: Ask) -> Result<String, Vec<Finding>> {
     // Those that were prepared are asked often, and need no tree.
     if let Ok(all) = serde_json::from_str::<Vec<WirePrepared>>(questions) {
         return Ok(list(all.into_iter().map(|one| {
@@ -308,7 +372,7 @@ fn each(engine: &mut Engine, questions: &str, ask: Ask) -> Result<String, Findin
         let question = question_of(engine, value);
         answer(engine, question, ask)
     };
-    Ok(match parse(questions)? {
+    Ok(match parse(questions).map_err(|finding| vec![finding])? {
         Value::Array(all) => list(all.into_iter().map(one)),
         value => one(value),
     })

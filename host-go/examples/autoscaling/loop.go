@@ -16,13 +16,13 @@ type Engine interface {
 	AddNode(node *corev1.Node, slice *resourcev1.ResourceSlice) error
 	// RemoveNode takes it out.
 	RemoveNode(name string) error
-	// Take takes in a claim that has devices.
+	// Take takes in a claim, with the devices that it has.
 	Take(claim *resourcev1.ResourceClaim) error
 	// MayFit are those of the nodes where a claim may fit, in their order.
 	MayFit(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) ([]string, error)
-	// Place gives devices to a claim on the first of the nodes where it fits, instead of those that it has, and says which; none is no error.
-	// In a fork, those that it has may stay in use until the commit.
-	Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) (string, error)
+	// Place gives devices to claims that were taken in, one after another, each on the first of the nodes where it fits and instead of those
+	// that it has. It says on which, and ends with the first claim that fits nowhere, which is no error.
+	Place(ctx context.Context, claims []*resourcev1.ResourceClaim, nodes []string) ([]string, error)
 	// Fork has the same facts, to try something out.
 	Fork(ctx context.Context) (Engine, error)
 	// Commit has the engine of which this is a fork become what the fork is.
@@ -94,42 +94,48 @@ func shapeOf(claim *resourcev1.ResourceClaim) shape {
 	return shape{exactly.DeviceClassName, exactly.Count}
 }
 
-// search places a claim on the first node where it fits.
-func (l *Loop) search(ctx context.Context, engine Engine, claim *resourcev1.ResourceClaim) (string, error) {
-	of := shapeOf(claim)
+// search places claims of one shape, each on the first node where it fits. It ends with the first that fits nowhere.
+func (l *Loop) search(ctx context.Context, engine Engine, claims []*resourcev1.ResourceClaim) (found []string, err error) {
+	of := shapeOf(claims[0])
 	left, isKnown := l.left[of]
 	if !isKnown {
-		var err error
-		if left, err = engine.MayFit(ctx, claim, l.nodes); err != nil {
-			return "", err
+		if left, err = engine.MayFit(ctx, claims[0], l.nodes); err != nil {
+			return nil, err
 		}
 	}
 	isGone := func(name string) bool { return l.gone[name] }
 	for count := chunk; len(left) > 0; count *= 2 {
 		asked := left[:min(count, len(left))]
-		nodes := slices.DeleteFunc(slices.Clone(asked), isGone)
-		if len(nodes) > 0 {
-			node, err := engine.Place(ctx, claim, nodes)
+		if nodes := slices.DeleteFunc(slices.Clone(asked), isGone); len(nodes) > 0 {
+			placed, err := engine.Place(ctx, claims[len(found):], nodes)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
-			if node != "" {
-				l.left[of] = left[slices.Index(left, node):]
-				return node, nil
-			}
+			found = append(found, placed...)
+		}
+		if len(found) == len(claims) {
+			left = left[slices.Index(left, found[len(found)-1]):]
+			break
 		}
 		left = left[len(asked):]
 	}
-	l.left[of] = nil
-	return "", nil
+	l.left[of] = left
+	return found, nil
 }
 
 // ScaleUp finds a place for the claim of a Pod that is Pending: on a node that there is, else on a new one of the first group that fits. It says
 // where; nowhere is no error.
 func (l *Loop) ScaleUp(ctx context.Context, claim *resourcev1.ResourceClaim) (string, error) {
-	node, err := l.search(ctx, l.engine, claim)
+	if err := l.engine.Take(claim); err != nil {
+		return "", err
+	}
+	found, err := l.search(ctx, l.engine, []*resourcev1.ResourceClaim{claim})
 	if err != nil {
 		return "", err
+	}
+	node := ""
+	if len(found) > 0 {
+		node = found[0]
 	}
 	for _, group := range l.groups {
 		if node != "" {
@@ -156,8 +162,8 @@ func (l *Loop) make(ctx context.Context, group Group, claim *resourcev1.Resource
 	if err := fork.AddNode(group.Make(name)); err != nil {
 		return "", err
 	}
-	node, err := fork.Place(ctx, claim, []string{name})
-	if err != nil || node == "" {
+	found, err := fork.Place(ctx, []*resourcev1.ResourceClaim{claim}, []string{name})
+	if err != nil || len(found) == 0 {
 		return "", err
 	}
 	if err := fork.Commit(); err != nil {
@@ -181,12 +187,19 @@ func (l *Loop) Consolidate(ctx context.Context, node string) (bool, error) {
 		if err := fork.RemoveNode(node); err != nil {
 			return false, err
 		}
-		for _, claim := range l.on[node] {
-			target, err := l.search(ctx, fork, claim)
-			if err != nil || target == "" {
+		for claims := l.on[node]; len(claims) > 0; {
+			count := slices.IndexFunc(claims, func(claim *resourcev1.ResourceClaim) bool { return shapeOf(claim) != shapeOf(claims[0]) })
+			if count < 0 {
+				count = len(claims)
+			}
+			targets, err := l.search(ctx, fork, claims[:count])
+			if err != nil || len(targets) < count {
 				return false, err
 			}
-			moved[target] = append(moved[target], claim)
+			for index, target := range targets {
+				moved[target] = append(moved[target], claims[index])
+			}
+			claims = claims[count:]
 		}
 		return true, fork.Commit()
 	}()

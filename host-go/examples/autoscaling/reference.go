@@ -62,7 +62,9 @@ func (t *theirs) RemoveNode(name string) error {
 }
 
 func (t *theirs) Take(claim *resourcev1.ResourceClaim) error {
-	t.take(claim, claim.Status.Allocation)
+	if claim.Status.Allocation != nil {
+		t.take(claim, claim.Status.Allocation)
+	}
 	return nil
 }
 
@@ -81,7 +83,18 @@ func (t *theirs) MayFit(_ context.Context, _ *resourcev1.ResourceClaim, nodes []
 	return nodes, nil
 }
 
-func (t *theirs) Place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) (string, error) {
+func (t *theirs) Place(ctx context.Context, claims []*resourcev1.ResourceClaim, nodes []string) (found []string, err error) {
+	for _, claim := range claims {
+		node, err := t.place(ctx, claim, nodes)
+		if err != nil || node == "" {
+			return found, err
+		}
+		found = append(found, node)
+	}
+	return found, nil
+}
+
+func (t *theirs) place(ctx context.Context, claim *resourcev1.ResourceClaim, nodes []string) (string, error) {
 	state := structured.AllocatedState{
 		AllocatedDevices:         t.taken,
 		AllocatedSharedDeviceIDs: sets.New[structured.SharedDeviceID](),

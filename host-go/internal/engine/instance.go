@@ -49,6 +49,8 @@ const (
 	Revert        Operation = 18
 	Prepare       Operation = 19
 	Forget        Operation = 20
+	AllocateKnown Operation = 21
+	AllocateEach  Operation = 22
 )
 
 // Instance is the module with a memory of its own. One call at a time.

@@ -23,6 +23,8 @@
 //! | 18 | revert | fork | nothing | whether it is a fork, and is now as it was made |
 //! | 19 | prepare | cluster | a question | `{"prepared": P}`, which stands for the question in allocate and fits, with `nodes` and `inUse` where they are others |
 //! | 20 | forget | cluster | `{"prepared": P}` | whether there was one |
+//! | 21 | allocate known | cluster | a question about claims that are in the cluster | an answer |
+//! | 22 | allocate each | cluster | as for allocate known | a list of answers, one per claim until one finds no place |
 //!
 //! What cannot be read, a handle of nothing and an argument in no buffer included, is answered with `{"status": "unreadable", "findings": [..]}`.
 
@@ -100,8 +102,8 @@ fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<St
         3 => json!(held.cluster(handle)?.submit(records(&text))),
         4 => json!(held.cluster(handle)?.delete(&reference(&text)?)),
         5 => json!(held.cluster(handle)?.get(&reference(&text)?)),
-        6 => return wire::allocate(held.cluster(handle)?, &text).map_err(|finding| vec![finding]),
-        7 => return wire::fits(held.cluster(handle)?, &text).map_err(|finding| vec![finding]),
+        6 => return wire::allocate(held.cluster(handle)?, &text),
+        7 => return wire::fits(held.cluster(handle)?, &text),
         8 => match held.cluster(handle)?.inquire(parse(&text)?) {
             Ok(answer) => json!({ "answer": answer }),
             Err(findings) => json!({ "findings": findings }),
@@ -149,6 +151,8 @@ fn answer(held: &mut Held, op: u32, handle: u32, argument: Vec<u8>) -> Result<St
         18 => json!(held.cluster(handle)?.revert()),
         19 => wire::prepare(held.cluster(handle)?, parse(&text)?)?,
         20 => wire::forget(held.cluster(handle)?, parse(&text)?)?,
+        21 => return wire::allocate_known(held.cluster(handle)?, &text),
+        22 => return wire::allocate_each(held.cluster(handle)?, &text),
         _ => return Err(bad("op", "there is no such operation")),
     };
     Ok(value.to_string())
@@ -233,6 +237,45 @@ mod tests {
             serde_json::from_str::<Value>(&ask(&mut held, 6, 1, r#"{"prepared":1}"#)).unwrap()["status"],
             "unreadable"
         );
+    }
+
+    #[test]
+    fn claims_of_the_cluster_are_allocated_one_after_another() {
+        let mut held = Held::default();
+        ask(&mut held, 0, 0, "{}");
+        let [node, slice] = [
+            r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}"#,
+            r#"{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"n"},"spec":{"driver":"d","nodeName":"n",
+                "pool":{"name":"n","generation":1,"resourceSliceCount":1},"devices":[{"name":"0"},{"name":"1"}]}}"#,
+        ];
+        let claims = ["a", "b", "c"].map(|name| {
+            format!(
+                r#"{{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{{"name":"{name}"}},
+                "spec":{{"devices":{{"requests":[{{"name":"r","exactly":{{"deviceClassName":"c"}}}}]}}}}}}"#
+            )
+        });
+        let objects = [CLASS, node, slice].into_iter().chain(claims.iter().map(String::as_str));
+        let objects: String = objects.map(|text| format!("\u{1e}{text}")).collect();
+        assert_eq!(ask(&mut held, 2, 1, &objects), "[[],[],[],[],[],[]]");
+        let statuses = |answers: &str| -> Vec<String> {
+            let answers: Vec<Value> = serde_json::from_str(answers).unwrap();
+            answers.iter().map(|answer| answer["status"].as_str().unwrap().to_owned()).collect()
+        };
+        let question = |names: &str, take| format!(r#"{{"claims":[{{"names":[{names}]}}],"take":{take}}}"#);
+        // Nothing is taken unless that is asked for.
+        for _ in 0..2 {
+            let answers = ask(&mut held, 22, 1, &question(r#""a","b","c""#, false));
+            assert_eq!(statuses(&answers), ["allocated", "allocated", "allocated"]);
+        }
+        let together = ask(&mut held, 21, 1, &question(r#""a","b","c""#, true));
+        assert!(together.contains(r#""status":"none""#), "{together}");
+        let answers = ask(&mut held, 22, 1, &question(r#""a","b","c""#, true));
+        assert_eq!(statuses(&answers), ["allocated", "allocated", "none"]);
+        let claim = ask(&mut held, 5, 1, r#"{"kind":"ResourceClaim","namespace":"","name":"b"}"#);
+        assert!(claim.contains(r#""device":"1""#), "{claim}");
+        let unknown = ask(&mut held, 22, 1, &question(r#""a","z""#, true));
+        assert!(unknown.contains("there is no claim `z` in namespace `default`"), "{unknown}");
+        assert!(ask(&mut held, 21, 1, r#"{"claims":[{"name":"a"}]}"#).contains("unknown field"));
     }
 
     #[test]
