@@ -104,6 +104,26 @@ export type PreparedQuestion = {
   inUse?: InUse,
 };
 
+/** "Allocate these claims of the cluster." */
+export type KnownQuestion = {
+  /** Names of the claims, in the order of the question. A claim that has devices is to get others; those that it has are in use meanwhile. */
+  claims: Array<ClaimNames>,
+  /** Candidate nodes in the order of trying; empty or left out for all nodes by name. */
+  nodes?: Array<string>,
+  /** What is taken beyond what the claims in the cluster say. */
+  inUse?: InUse,
+  /** Whether the cluster's claims are to have the allocations of the answer from then on. */
+  take?: boolean,
+};
+
+/** Names of claims in one namespace. */
+export type ClaimNames = {
+  /** Namespace; `default` where it is left out. */
+  namespace?: string,
+  /** Names, in the order of the question. */
+  names: Array<string>,
+};
+
 /** What is taken beyond what the claims in the cluster say. */
 export type InUse = {
   /** Devices taken as a whole. */
