@@ -118,7 +118,7 @@ func TestAnObjectThatIsLeftAsideTakesNoPlaceAmongTheCopies(t *testing.T) {
 func TestWhatIsNotTakenInAgainIsSaid(t *testing.T) {
 	full := clusterOf(t, small(t), Settings{})
 	slice := Ref{Kind: "ResourceSlice", Name: "b"}
-	full.copies[slice] = copied{[]byte("{"), full.copies[slice].when}
+	full.copies[slice] = copied{text: []byte("{"), when: full.copies[slice].when}
 	_, err := full.Apply(tooMuch()...)
 	var lost *LostError
 	if !errors.As(err, &lost) || len(lost.Objects) != 1 || lost.Objects[0].Ref != slice || lost.Objects[0].Findings[0].Code != "read/bad-json" {
