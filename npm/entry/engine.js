@@ -260,7 +260,8 @@ export class Engine {
     const answer = answered(this.#held.call((raw) => ask(raw, stringify(question))));
     if (question.take === true) {
       const keys = question.claims.flatMap(({ namespace = "", names }) => names.map((name) => ({ kind: "ResourceClaim", namespace, name })));
-      this.#keep(keys.flatMap((key) => this.getText(key) ?? []));
+      const taken = [answer].flat().flatMap(({ allocations = [] }) => allocations);
+      this.#keep(keys.slice(0, taken.length).flatMap((key) => this.getText(key) ?? []));
     }
     return answer;
   }

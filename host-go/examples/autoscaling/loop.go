@@ -50,13 +50,16 @@ type Loop struct {
 	on     map[string][]*resourcev1.ResourceClaim
 	// left are the nodes where a claim of this shape may still fit. Nothing is freed but on nodes that go, so a node that is left out stays out.
 	left map[shape][]string
-	made int
+	// small has the groups by name whose new nodes have no room for a claim of this shape.
+	small map[shape]map[string]bool
+	made  int
 }
 
 // NewLoop decides over no nodes.
 func NewLoop(engine Engine, groups []Group) *Loop {
 	return &Loop{
 		engine: engine, groups: groups, gone: map[string]bool{}, on: map[string][]*resourcev1.ResourceClaim{}, left: map[shape][]string{},
+		small: map[shape]map[string]bool{},
 	}
 }
 
@@ -153,6 +156,10 @@ func (l *Loop) ScaleUp(ctx context.Context, claim *resourcev1.ResourceClaim) (st
 
 // make makes a node of a group if the claim fits there.
 func (l *Loop) make(ctx context.Context, group Group, claim *resourcev1.ResourceClaim) (string, error) {
+	of := shapeOf(claim)
+	if l.small[of][group.Name] {
+		return "", nil
+	}
 	fork, err := l.engine.Fork(ctx)
 	if err != nil {
 		return "", err
@@ -163,8 +170,15 @@ func (l *Loop) make(ctx context.Context, group Group, claim *resourcev1.Resource
 		return "", err
 	}
 	found, err := fork.Place(ctx, []*resourcev1.ResourceClaim{claim}, []string{name})
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return "", err
+	}
+	if len(found) == 0 {
+		if l.small[of] == nil {
+			l.small[of] = map[string]bool{}
+		}
+		l.small[of][group.Name] = true
+		return "", nil
 	}
 	if err := fork.Commit(); err != nil {
 		return "", err
