@@ -4,8 +4,8 @@ use std::process::{ExitStatus, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::Workspace;
 use crate::command::cargo;
+use crate::{Workspace, module};
 
 /// Builds what is missing and measures, with the arguments as they are.
 ///
@@ -13,6 +13,10 @@ use crate::command::cargo;
 ///
 /// When cargo cannot be started. A wrong outcome or a failed build is passed on in the status.
 pub fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitStatus> {
+    if !arguments.iter().any(|argument| argument == "--quick") {
+        // The Go package embeds it.
+        module::build(workspace)?;
+    }
     let mut bench = cargo();
     bench.args(["run", "--quiet", "--release", "--locked", "--package", "apportion-tests", "--bin", "bench"]);
     // The caller's folder stays: paths are relative to it.

@@ -1,6 +1,7 @@
 //! How fast the engine answers: workloads, measured on the native core, through the component and on the reference.
 
 pub mod forks;
+pub mod go;
 pub mod growth;
 pub mod life;
 pub mod reference;

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use apportion::Runner;
+use apportion_tests::bench::go;
 use apportion_tests::bench::growth;
 use apportion_tests::bench::life::{self, Life};
 use apportion_tests::bench::reference::Reference;
@@ -92,6 +93,7 @@ fn main() -> Result<ExitCode> {
         rows: Vec::new(),
         scales: Vec::new(),
         lives: Vec::new(),
+        go: None,
         curves: Vec::new(),
     };
     page.rows = rows_in_child(root)?;
@@ -99,6 +101,8 @@ fn main() -> Result<ExitCode> {
     if !is_partial {
         page.scales = scales(effort)?;
         page.lives = lives()?;
+        let has_go = !effort.is_quick && apportion_tests::reference::is_available();
+        page.go = has_go.then(|| go::measure(root, !arguments.no_reference)).transpose()?;
         page.curves = growth::measure(effort)?;
     }
 
