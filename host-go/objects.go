@@ -53,7 +53,8 @@ const (
 // clusterScoped are the kinds without a namespace.
 var clusterScoped = map[string]bool{
 	"Node": true, "Namespace": true, "ClusterResourceClaimTemplate": true, sourceKind: true, "DeviceClass": true, "ResourceSlice": true,
-	"DeviceTaintRule": true, "ResourcePoolStatusRequest": true, "PriorityClass": true, "PersistentVolume": true, schedulerConfiguration: true,
+	"DeviceTaintRule": true, "ResourcePoolStatusRequest": true, "PriorityClass": true, "PersistentVolume": true,
+	"StorageClass": true, schedulerConfiguration: true,
 }
 
 // key is the object's name as the module knows it.

@@ -31,7 +31,8 @@ use crate::validate::Operation;
 use crate::wire::controller::WireSettings as ControllerSettings;
 use crate::wire::simulation::RecordedEvent;
 use crate::wire::{
-    Settings, Stage, WireDevice, WireEvaluation, WireFeatures, WireInUse, WireKnown, WireNames, WirePrepared, WireQuestion, WireSubmission,
+    Settings, Stage, WireDevice, WireEvaluation, WireFeatures, WireInUse, WireKnown, WireNames, WirePrepared,
+    WireQuestion, WireSubmission,
 };
 
 /// The declarations, each exported and with its documentation. They use `Integer`, for integers of 64 bits, and `Json`, for any value.

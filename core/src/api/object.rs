@@ -151,6 +151,8 @@ kinds! {
     PersistentVolumeClaim(Bystander) = "PersistentVolumeClaim" in "", true;
     /// A volume.
     PersistentVolume(Bystander) = "PersistentVolume" in "", false;
+    /// How volumes are made, and when.
+    StorageClass(Bystander) = "StorageClass" in "storage.k8s.io", false;
 }
 
 impl Serialize for Object {

@@ -291,7 +291,8 @@ impl Cluster {
             Object::PodDisruptionBudget(object)
             | Object::Service(object)
             | Object::PersistentVolumeClaim(object)
-            | Object::PersistentVolume(object) => {
+            | Object::PersistentVolume(object)
+            | Object::StorageClass(object) => {
                 drop(self.bystanders.insert((kind, key.0, key.1), Arc::unwrap_or_clone(object)))
             }
         }
@@ -496,9 +497,11 @@ impl Cluster {
             "Workload" => self.scheduling_workloads.remove(&key).is_some(),
             "PriorityClass" => self.priority_classes.remove(name).is_some(),
             scheduler_configuration::KIND => self.scheduler_configurations.remove(name).is_some(),
-            kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "Service") => {
-                self.bystanders.remove(&(kind.to_owned(), key.0, key.1)).is_some()
-            }
+            kind @ ("PodDisruptionBudget"
+            | "PersistentVolumeClaim"
+            | "PersistentVolume"
+            | "Service"
+            | "StorageClass") => self.bystanders.remove(&(kind.to_owned(), key.0, key.1)).is_some(),
             kind => {
                 let key = (kind.to_owned(), key.0, key.1);
                 let removed = self.workloads.remove(&key);
@@ -572,12 +575,17 @@ impl Cluster {
             scheduler_configuration::KIND => {
                 Object::SchedulerConfiguration(Arc::new(self.scheduler_configurations.get(name)?.clone()))
             }
-            kind @ ("PodDisruptionBudget" | "PersistentVolumeClaim" | "PersistentVolume" | "Service") => {
+            kind @ ("PodDisruptionBudget"
+            | "PersistentVolumeClaim"
+            | "PersistentVolume"
+            | "Service"
+            | "StorageClass") => {
                 let object = Arc::new(self.bystanders.get(&(kind.to_owned(), key.0, key.1))?.clone());
                 match kind {
                     "PodDisruptionBudget" => Object::PodDisruptionBudget(object),
                     "PersistentVolumeClaim" => Object::PersistentVolumeClaim(object),
                     "Service" => Object::Service(object),
+                    "StorageClass" => Object::StorageClass(object),
                     _ => Object::PersistentVolume(object),
                 }
             }

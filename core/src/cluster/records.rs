@@ -53,7 +53,7 @@ kinds! {
     "Workload" => scheduling_workloads[place];
     "PriorityClass" => priority_classes[name];
     scheduler_configuration::KIND => scheduler_configurations[name];
-    "PersistentVolume" | "PersistentVolumeClaim" | "PodDisruptionBudget" | "Service" => bystanders[of_kind];
+    "PersistentVolume" | "PersistentVolumeClaim" | "PodDisruptionBudget" | "Service" | "StorageClass" => bystanders[of_kind];
 }
 
 fn name(object: &ObjectRef) -> String {

@@ -139,7 +139,7 @@ fn volumes(cluster: &Cluster, pod: &Pod) -> Option<String> {
     names.find_map(|name| match volumes::claim(cluster, pod, &name) {
         None => Some(format!("PersistentVolumeClaim `{name}` is not given")),
         Some(claim) if volumes::volume_name(claim).is_empty() => {
-            Some(format!("PersistentVolumeClaim `{name}` is not bound"))
+            volumes::assumed(cluster, claim).map(|assumed| format!("PersistentVolumeClaim `{name}` {assumed}"))
         }
         Some(_) => None,
     })

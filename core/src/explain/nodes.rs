@@ -262,6 +262,7 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
             | Refusal::KeptAway { .. }
             | Refusal::Feature { .. }
             | Refusal::VolumeNode
+            | Refusal::NoVolume
             | Refusal::VolumeZone
             | Refusal::Devices(_) => return None,
         }

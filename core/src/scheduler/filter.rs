@@ -285,7 +285,7 @@ impl Scheduler<'_> {
             None => state.accepts(asked.pod(), room),
             Some(_) => state.accepts(asked.pod(), &Room::of(filters.requests_beside(extended.as_ref()).into_owned())),
         };
-        let accepts = accepts && filters.volumes.refusal(&state.node).is_none();
+        let accepts = accepts && filters.volumes.refusals(&state.node).is_empty();
         let accepts = accepts && declared::missing(&filters.features, &state.node).is_none();
         let is_open = accepts && asked.needs.iter().all(|need| reaches(&need.claim, state));
         is_open.then(|| (state.name().to_owned(), extended))

@@ -132,6 +132,8 @@ pub(crate) enum Refusal {
     },
     /// A volume of the Pod belongs to other nodes.
     VolumeNode,
+    /// There is no free volume for a claim of the Pod, and none can be made.
+    NoVolume,
     /// A volume of the Pod is in another zone or region.
     VolumeZone,
     /// The node lacks the label whose value names the domain of a spread constraint.
@@ -189,6 +191,7 @@ impl Refusal {
             | Self::Affinity
             | Self::AddedAffinity
             | Self::VolumeNode
+            | Self::NoVolume
             | Self::VolumeZone
             | Self::NoDomain { .. }
             | Self::PodAffinity
@@ -211,6 +214,7 @@ impl fmt::Display for Refusal {
             Self::Insufficient { resource, .. } if resource == PODS => f.write_str("Too many pods"),
             Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
             Self::VolumeNode => f.write_str("node(s) didn't match PersistentVolume's node affinity"),
+            Self::NoVolume => f.write_str("node(s) didn't find available persistent volumes to bind"),
             Self::VolumeZone => f.write_str("node(s) had no available volume zone"),
             Self::NoDomain { .. } => {
                 f.write_str("node(s) didn't match pod topology spread constraints (missing required label)")

@@ -63,7 +63,10 @@ impl<'p> PodFilters<'p> {
     ) -> Vec<Refusal> {
         let refusals = state.refusals(&self.seen, &self.requests_beside(extended));
         match refusals.as_slice() {
-            [] => self.volumes.refusal(&state.node).or_else(|| self.apart(topology, state)).into_iter().collect(),
+            [] => match self.volumes.refusals(&state.node) {
+                refusals if refusals.is_empty() => self.apart(topology, state).into_iter().collect(),
+                refusals => refusals,
+            },
             [Refusal::Affinity] if self.is_refused_by_added(state) => vec![Refusal::AddedAffinity],
             _ => refusals,
         }
@@ -77,7 +80,7 @@ impl<'p> PodFilters<'p> {
     /// Whether something keeps the Pod off a node that neither the node's own fields nor what is left there decide.
     pub(crate) fn keep_off(&self, topology: &Topology, state: &NodeState) -> bool {
         self.is_refused_by_added(state)
-            || self.volumes.refusal(&state.node).is_some()
+            || !self.volumes.refusals(&state.node).is_empty()
             || self.apart(topology, state).is_some()
             || declared::missing(&self.features, &state.node).is_some()
     }

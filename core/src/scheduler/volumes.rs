@@ -1,19 +1,24 @@
-//! Where the volumes of a Pod can be used: a PersistentVolume that a claim is bound to may belong to some nodes, or to a zone.
+//! Where the volumes of a Pod can be used: a PersistentVolume that a claim is bound to may belong to some nodes, or to a zone. A claim whose volume
+//! is chosen once its Pod has a node needs a free volume there, or a class that makes volumes there.
 //!
-//! Claims without a volume, and what is not among the objects, keep a Pod from no node. Not looked at: how many volumes a node can attach,
-//! and volumes that one Pod has for itself.
+//! Other claims without a volume, and what is not among the objects, keep a Pod from no node. Not looked at: how many volumes a node can attach,
+//! how much space is left for new ones, and volumes that one Pod has for itself.
 //!
 //! Source: `plugins/volumebinding`, `plugins/volumezone`.
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::node_fit::{Refusal, is_inferred, selects};
+use super::topology::Selector;
 use crate::api::node::{Node, NodeSelector};
 use crate::api::others::Bystander;
 use crate::api::pod::Pod;
+use crate::api::quantity::Quantity;
 use crate::api::read::{Json, Path};
+use crate::api::source::LabelSelector;
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::gather::Gather;
 
@@ -33,8 +38,24 @@ const SEPARATOR: &str = "__";
 pub(crate) struct Volumes {
     /// What selects their nodes; all must.
     nodes: Vec<NodeSelector>,
+    /// Claims without a volume, the smallest first.
+    open: Vec<Open>,
     /// Positions of labels, and their values on nodes.
     zones: BTreeSet<(usize, BTreeSet<String>)>,
+}
+
+/// A claim that gets a volume once its Pod has a node.
+#[derive(Clone, PartialEq, Debug)]
+struct Open {
+    /// What is asked for.
+    size: Quantity,
+    claim: String,
+    /// The free volumes that suit, by name, the smallest first, each with what selects its nodes; all where that is `None`.
+    free: Vec<(String, Option<NodeSelector>)>,
+    /// Whether volumes are made, and what selects the nodes for which.
+    made: Option<Option<NodeSelector>>,
+    /// The node for which one is being made.
+    selected: Option<String>,
 }
 
 impl Volumes {
@@ -42,9 +63,12 @@ impl Volumes {
     pub(crate) fn of(cluster: &Cluster, pod: &Pod) -> Self {
         let mut all = Self::default();
         for entry in entries(pod) {
-            let Some(volume) = claim_name(pod, entry).and_then(|name| bound(cluster, pod, &name)) else { continue };
-            let required = volume.rest.get("spec").and_then(|spec| spec.pointer("/nodeAffinity/required")).cloned();
-            all.nodes.extend(required.and_then(|value| Json::read(value, &Path::ROOT, &mut Vec::new()).ok()));
+            let Some(claim) = claim_name(pod, entry).and_then(|name| claim(cluster, pod, &name)) else { continue };
+            let Some(volume) = bound(cluster, claim) else {
+                all.open.extend(Open::of(cluster, claim));
+                continue;
+            };
+            all.nodes.extend(nodes_of(volume));
             // Volumes that are made for the Pod are not looked at for this.
             if entry.get("ephemeral").is_some() {
                 continue;
@@ -58,6 +82,8 @@ impl Volumes {
                 }
             }
         }
+        all.open.arrange_by(|one, other| one.size.cmp(&other.size).then_with(|| one.claim.cmp(&other.claim)));
+        all.open.dedup_by(|one, other| one.claim == other.claim);
         all
     }
 
@@ -65,6 +91,7 @@ impl Volumes {
     pub(super) fn seen(mut self, has_binding: bool, has_zones: bool) -> Self {
         if !has_binding {
             self.nodes.clear();
+            self.open.clear();
         }
         if !has_zones {
             self.zones.clear();
@@ -73,12 +100,16 @@ impl Volumes {
     }
 
     /// What speaks against a node. Of an inferred node too few labels are known.
-    pub(crate) fn refusal(&self, node: &Node) -> Option<Refusal> {
+    pub(crate) fn refusals(&self, node: &Node) -> Vec<Refusal> {
         if is_inferred(node) {
-            return None;
+            return Vec::new();
         }
-        if !self.nodes.iter().all(|nodes| selects(nodes, node)) {
-            return Some(Refusal::VolumeNode);
+        let is_there = self.nodes.iter().all(|nodes| selects(nodes, node));
+        let binding = [(is_there, Refusal::VolumeNode), (self.chosen(node).is_some(), Refusal::NoVolume)];
+        let refusals: Vec<Refusal> =
+            binding.into_iter().filter_map(|(fits, refusal)| (!fits).then_some(refusal)).collect();
+        if !refusals.is_empty() {
+            return refusals;
         }
         let labels = &node.metadata.labels;
         let has_zone = ZONES.iter().any(|(label, _)| labels.contains_key(*label));
@@ -87,8 +118,132 @@ impl Volumes {
                 ZONES.get(*position).and_then(|(label, newer)| labels.get(*label).or_else(|| labels.get(*newer)));
             value.is_some_and(|value| names.contains(value))
         };
-        (has_zone && !self.zones.iter().all(is_in)).then_some(Refusal::VolumeZone)
+        (has_zone && !self.zones.iter().all(is_in)).then_some(Refusal::VolumeZone).into_iter().collect()
     }
+
+    /// The claims that get a volume that there is on a node, and which; `None` where some claim gets none at all.
+    pub(crate) fn chosen(&self, node: &Node) -> Option<Vec<(&str, &str)>> {
+        let mut chosen: Vec<(&str, &str)> = Vec::new();
+        for Open { claim, free, made, selected, .. } in &self.open {
+            let is_usable = |nodes: &Option<NodeSelector>| nodes.as_ref().is_none_or(|nodes| selects(nodes, node));
+            let is_left = |name: &str| chosen.iter().all(|(_, taken)| *taken != name);
+            let found = free.iter().find(|(name, nodes)| selected.is_none() && is_left(name) && is_usable(nodes));
+            match found {
+                Some((name, _)) => chosen.push((claim, name)),
+                None if selected.as_ref().is_some_and(|selected| *selected != node.metadata.name) => return None,
+                None if made.as_ref().is_some_and(is_usable) => {}
+                None => return None,
+            }
+        }
+        Some(chosen)
+    }
+}
+
+impl Open {
+    /// Nothing for a claim that gets its volume without its Pods, and where it is not known which volumes there are.
+    fn of(cluster: &Cluster, claim: &Bystander) -> Option<Self> {
+        let bystanders = cluster.bystanders();
+        let class = class_of(claim).filter(|class| !class.is_empty())?;
+        let class = bystanders.get(&("StorageClass".to_owned(), String::new(), class.to_owned()))?;
+        let is_delayed = class.rest.get("volumeBindingMode").is_some_and(|mode| mode == "WaitForFirstConsumer");
+        if !is_delayed || !volume_name(claim).is_empty() {
+            return None;
+        }
+        let provisioner = class.rest.get("provisioner").and_then(Value::as_str).unwrap_or_default();
+        let makes = !matches!(provisioner, "" | "kubernetes.io/no-provisioner");
+        let of_kind = ("PersistentVolume".to_owned(), String::new(), String::new());
+        let all = bystanders.range_from(&of_kind).take_while(|((kind, ..), _)| *kind == of_kind.0);
+        let volumes: Vec<&Bystander> = all.map(|(_, volume)| volume).collect();
+        if !makes && volumes.is_empty() {
+            return None;
+        }
+        let size = amount(claim, "/resources/requests/storage");
+        let mut free: Vec<(Quantity, &Bystander)> = volumes
+            .into_iter()
+            .map(|volume| (amount(volume, "/capacity/storage"), volume))
+            .filter(|(has, volume)| *has >= size && is_free_for(volume, claim))
+            .collect();
+        // One that was made for the claim is the only one.
+        match free.iter().position(|(_, volume)| field(volume, "/claimRef").is_some()) {
+            Some(own) => free = vec![free.swap_remove(own)],
+            None => {
+                free.retain(|(_, volume)| suits(volume, claim));
+                free.arrange_by(|(one, _), (other, _)| one.cmp(other));
+            }
+        }
+        let free = free.into_iter().map(|(_, volume)| (volume.metadata.name.clone(), nodes_of(volume))).collect();
+        let made = makes.then(|| topologies(class));
+        let selected = claim.metadata.annotations.get("volume.kubernetes.io/selected-node").cloned();
+        Some(Self { size, claim: claim.metadata.name.clone(), free, made, selected })
+    }
+}
+
+/// A field of the `spec`, by its pointer.
+fn field<'b>(object: &'b Bystander, pointer: &str) -> Option<&'b Value> {
+    object.rest.get("spec")?.pointer(pointer).filter(|value| !value.is_null())
+}
+
+fn text<'b>(object: &'b Bystander, pointer: &str) -> &'b str {
+    field(object, pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// An amount of the `spec`; zero where there is none.
+fn amount(object: &Bystander, pointer: &str) -> Quantity {
+    let value = field(object, pointer).cloned();
+    value.and_then(|value| Json::read(value, &Path::ROOT, &mut Vec::new()).ok()).unwrap_or_default()
+}
+
+/// The class of a claim or a volume.
+fn class_of(object: &Bystander) -> Option<&str> {
+    let older = object.metadata.annotations.get("volume.beta.kubernetes.io/storage-class").map(String::as_str);
+    older.or_else(|| field(object, "/storageClassName")?.as_str())
+}
+
+/// Whether a volume is nobody else's, is not going, and is of the claim's kind.
+fn is_free_for(volume: &Bystander, claim: &Bystander) -> bool {
+    let (own, uid) = (&claim.metadata, text(volume, "/claimRef/uid"));
+    let is_own = || {
+        text(volume, "/claimRef/namespace") == own.namespace
+            && text(volume, "/claimRef/name") == own.name
+            && (uid.is_empty() || uid == own.uid)
+    };
+    let mode = |object| field(object, "/volumeMode").and_then(Value::as_str).unwrap_or("Filesystem");
+    let attributes = "/volumeAttributesClassName";
+    (field(volume, "/claimRef").is_none() || is_own())
+        && mode(volume) == mode(claim)
+        && text(volume, attributes) == text(claim, attributes)
+        && !volume.metadata.is_deleting()
+}
+
+/// Whether a volume that is nobody's is what a claim asks for.
+fn suits(volume: &Bystander, claim: &Bystander) -> bool {
+    let phase = volume.rest.get("status").and_then(|status| status.get("phase"));
+    let modes = |object| field(object, "/accessModes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let selector: Option<LabelSelector> =
+        field(claim, "/selector").and_then(|value| Json::read(value.clone(), &Path::ROOT, &mut Vec::new()).ok());
+    // A volume of a manifest has no phase yet.
+    phase.is_none_or(|phase| phase == "Available")
+        && class_of(volume) == class_of(claim)
+        && modes(claim).iter().all(|mode| modes(volume).contains(mode))
+        && selector.is_none_or(|selector| Selector::of(Some(&selector)).matches(&volume.metadata.labels))
+}
+
+/// What selects the nodes that can use a volume; `None` where all can.
+fn nodes_of(volume: &Bystander) -> Option<NodeSelector> {
+    let required = field(volume, "/nodeAffinity/required").cloned()?;
+    Json::read(required, &Path::ROOT, &mut Vec::new()).ok()
+}
+
+/// What selects the nodes for which a class makes volumes; `None` where that is all.
+fn topologies(class: &Bystander) -> Option<NodeSelector> {
+    let terms = class.rest.get("allowedTopologies").and_then(Value::as_array).filter(|terms| !terms.is_empty())?;
+    let expression = |one: &Value| json!({ "key": one.get("key"), "operator": "In", "values": one.get("values") });
+    let term = |term: &Value| {
+        let all = term.get("matchLabelExpressions").and_then(Value::as_array).into_iter().flatten();
+        json!({ "matchExpressions": all.map(expression).collect::<Vec<_>>() })
+    };
+    let selector = json!({ "nodeSelectorTerms": terms.iter().map(term).collect::<Vec<_>>() });
+    Json::read(selector, &Path::ROOT, &mut Vec::new()).ok()
 }
 
 /// The volumes that a Pod lists.
@@ -114,13 +269,23 @@ pub(crate) fn claim<'c>(cluster: &'c Cluster, pod: &Pod, name: &str) -> Option<&
 
 /// The PersistentVolume that a claim names; empty where it names none.
 pub(crate) fn volume_name(claim: &Bystander) -> &str {
-    let spec = claim.rest.get("spec").and_then(|spec| spec.get("volumeName"));
-    spec.and_then(Value::as_str).unwrap_or_default()
+    text(claim, "/volumeName")
+}
+
+/// What is assumed of a claim without a volume; nothing where that is known.
+pub(crate) fn assumed(cluster: &Cluster, claim: &Bystander) -> Option<&'static str> {
+    match Open::of(cluster, claim) {
+        None => Some("is not bound"),
+        Some(open) if open.free.is_empty() && open.made.is_some() => {
+            Some("is not bound; its class is taken to make a volume")
+        }
+        Some(_) => None,
+    }
 }
 
 /// The PersistentVolume that a claim is bound to.
-fn bound<'c>(cluster: &'c Cluster, pod: &Pod, name: &str) -> Option<&'c Bystander> {
-    let volume = volume_name(claim(cluster, pod, name)?).to_owned();
+fn bound<'c>(cluster: &'c Cluster, claim: &Bystander) -> Option<&'c Bystander> {
+    let volume = volume_name(claim).to_owned();
     cluster.bystanders().get(&("PersistentVolume".to_owned(), String::new(), volume))
 }
 
@@ -159,7 +324,7 @@ mod tests {
         {
             cluster.apply(read(object));
         }
-        Volumes::of(&cluster, &pod(volumes)).refusal(&node)
+        Volumes::of(&cluster, &pod(volumes)).refusals(&node).pop()
     }
 
     fn of_claim(name: &str) -> Value {
@@ -182,6 +347,82 @@ mod tests {
         {
             assert_eq!(refusal(&there, &volume, &volumes), None);
         }
+    }
+
+    /// Nodes `a` and `b` in zones of their names, a class, free volumes, and claims of a Pod, all of the class.
+    fn open(class: &Value, volumes: &[Value], claims: &[Value]) -> [Vec<Refusal>; 2] {
+        let mut cluster = Cluster::new(Profile::default());
+        let whole = |kind: &str, name: &str, spec: &Value| {
+            let mut spec = spec.clone();
+            spec["storageClassName"] = json!("disk");
+            spec["accessModes"] = json!(["ReadWriteOnce"]);
+            read(
+                json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name, "namespace": "d" }, "spec": spec }),
+            )
+        };
+        let mut storage = class.clone();
+        let head = json!({ "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": { "name": "disk" } });
+        storage.as_object_mut().unwrap().extend(head.as_object().unwrap().clone());
+        cluster.apply(read(storage));
+        for (position, volume) in volumes.iter().enumerate() {
+            cluster.apply(whole("PersistentVolume", &format!("v{position}"), volume));
+        }
+        let mut entries = Vec::new();
+        for (position, claim) in claims.iter().enumerate() {
+            let name = format!("c{position}");
+            cluster.apply(whole("PersistentVolumeClaim", &name, claim));
+            entries.push(json!({ "name": name, "persistentVolumeClaim": { "claimName": name } }));
+        }
+        let volumes = Volumes::of(&cluster, &pod(&json!(entries)));
+        ["a", "b"].map(|name| {
+            let labels = json!({ "topology.kubernetes.io/zone": name });
+            let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name, "labels": labels } });
+            let Object::Node(node) = read(node) else { panic!("{name} is no node") };
+            volumes.refusals(&node)
+        })
+    }
+
+    #[test]
+    fn a_claim_that_waits_for_its_pod_needs_a_volume_on_the_node() {
+        let waits =
+            |provisioner: &str| json!({ "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer" });
+        let (local, made) = (waits("kubernetes.io/no-provisioner"), waits("disk.example.com"));
+        let zone = |name: &str| {
+            json!({ "required": { "nodeSelectorTerms": [{ "matchExpressions": [
+                { "key": "topology.kubernetes.io/zone", "operator": "In", "values": [name] }] }] } })
+        };
+        let volume = |size: &str, name: &str| json!({ "capacity": { "storage": size }, "nodeAffinity": zone(name) });
+        let claim = |size: &str| json!({ "resources": { "requests": { "storage": size } } });
+        let (fits, none) = (Vec::new(), vec![Refusal::NoVolume]);
+        let on_a = [fits.clone(), none.clone()];
+        // A volume in the zone, large enough, and one for each claim.
+        assert_eq!(open(&local, &[volume("2Gi", "a"), volume("1Gi", "b")], &[claim("2Gi")]), on_a);
+        let two = [claim("1Gi"), claim("2Gi")];
+        assert_eq!(open(&local, &[volume("2Gi", "a"), volume("1Gi", "a"), volume("2Gi", "b")], &two), on_a);
+        // The claim's own, or nobody's.
+        let mut owned = volume("1Gi", "a");
+        owned["claimRef"] = json!({ "namespace": "d", "name": "other" });
+        assert_eq!(open(&local, &[owned.clone()], &[claim("1Gi")]), [none.clone(), none.clone()]);
+        owned["claimRef"]["name"] = json!("c0");
+        assert_eq!(open(&local, &[owned, volume("1Gi", "b")], &[claim("1Gi")]), on_a);
+        // Labels, modes.
+        let mut block = volume("1Gi", "a");
+        block["volumeMode"] = json!("Block");
+        assert_eq!(open(&local, &[block], &[claim("1Gi")]), [none.clone(), none.clone()]);
+        let mut labelled = claim("1Gi");
+        labelled["selector"] = json!({ "matchLabels": { "tier": "fast" } });
+        assert_eq!(open(&local, &[volume("1Gi", "a")], &[labelled]), [none.clone(), none.clone()]);
+        // A class makes volumes, maybe in some zones only.
+        assert_eq!(open(&made, &[], &[claim("1Gi")]), [fits.clone(), fits.clone()]);
+        let mut in_a = made;
+        in_a["allowedTopologies"] =
+            json!([{ "matchLabelExpressions": [{ "key": "topology.kubernetes.io/zone", "values": ["a", "c"] }] }]);
+        assert_eq!(open(&in_a, &[], &[claim("1Gi")]), on_a);
+        assert_eq!(open(&in_a, &[volume("1Gi", "b")], &[claim("1Gi")]), [fits.clone(), fits.clone()]);
+        // Not known which volumes there are; not the scheduler's to choose one.
+        assert_eq!(open(&local, &[], &[claim("1Gi")]), [fits.clone(), fits.clone()]);
+        let at_once = json!({ "provisioner": "kubernetes.io/no-provisioner" });
+        assert_eq!(open(&at_once, &[volume("1Gi", "a")], &[claim("2Gi")]), [fits.clone(), fits]);
     }
 
     #[test]

@@ -334,7 +334,11 @@ fn known(text: &str) -> Result<KnownQuestion, Vec<Finding>> {
     let claims = wire.claims.into_iter().map(named).collect();
     let mut findings = Vec::new();
     let in_use = in_use(wire.in_use, &mut findings);
-    if findings.is_empty() { Ok(KnownQuestion { claims, nodes: wire.nodes, in_use, take: wire.take }) } else { Err(findings) }
+    if findings.is_empty() {
+        Ok(KnownQuestion { claims, nodes: wire.nodes, in_use, take: wire.take })
+    } else {
+        Err(findings)
+    }
 }
 
 /// Keeps a question, so that its claims are read once and asked about often: `{"prepared": 7}`, which [`question_of`] reads again.

@@ -74,6 +74,7 @@ impl Server {
             | Object::Service(_)
             | Object::PersistentVolumeClaim(_)
             | Object::PersistentVolume(_)
+            | Object::StorageClass(_)
             | Object::Workload(_) => {}
         }
         if counts(object) || matches!(object, Object::Pod(_)) {

@@ -10,10 +10,12 @@ use super::item::{Item, field};
 use super::{Happened, Server, apply, defaults, merge};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
+use crate::api::read::Rest;
 use crate::api::source::SOURCE_KIND;
 use crate::decision::{Merging, Patch, Time};
 use crate::derive;
 use crate::finding::ObjectRef;
+use crate::scheduler::volumes::Volumes;
 
 /// A request that the server does not carry out.
 #[derive(Clone, PartialEq, Eq, Debug, Error, Serialize)]
@@ -313,6 +315,8 @@ impl Server {
             return Err(Refused::conflict(key));
         }
         let pod = Arc::make_mut(pod);
+        let volumes = self.volumes_of(pod, node);
+        let namespace = pod.metadata.namespace.clone();
         node.clone_into(&mut pod.spec.node_name);
         pod.status.nominated_node_name.clear();
         let condition = json!({
@@ -321,8 +325,46 @@ impl Server {
         });
         merge::merge_list(&mut pod.status.conditions, &[condition], "type");
         self.commit(key, item, now);
+        for (claim, volume) in volumes {
+            self.bind_volume(&namespace, &claim, &volume, now);
+        }
         Ok(())
     }
+
+    /// The claims of a Pod that get a volume that there is with a node, and which.
+    fn volumes_of(&self, pod: &Pod, node: &str) -> Vec<(String, String)> {
+        let Some(node) = self.cluster.nodes().get(node) else { return Vec::new() };
+        let volumes = Volumes::of(&self.cluster, pod);
+        let chosen = volumes.chosen(node).unwrap_or_default();
+        chosen.into_iter().map(|(claim, volume)| (claim.to_owned(), volume.to_owned())).collect()
+    }
+
+    /// Writes into a claim and a volume that they are each other's.
+    fn bind_volume(&mut self, namespace: &str, claim: &str, volume: &str, now: Time) {
+        let claim = ObjectRef::new("PersistentVolumeClaim", namespace, claim);
+        let Some(Object::PersistentVolumeClaim(mut object)) = self.cluster.get(&claim) else { return };
+        let own = Arc::make_mut(&mut object);
+        let uid = own.metadata.uid.clone();
+        own.metadata.annotations.insert("pv.kubernetes.io/bind-completed".to_owned(), "yes".to_owned());
+        set(&mut own.rest, ("spec", "volumeName"), json!(volume));
+        set(&mut own.rest, ("status", "phase"), json!("Bound"));
+        let volume = ObjectRef::new("PersistentVolume", "", volume);
+        if let Some(Object::PersistentVolume(mut object)) = self.cluster.get(&volume) {
+            let own = Arc::make_mut(&mut object);
+            let owner = json!({ "apiVersion": "v1", "kind": claim.kind, "namespace": namespace, "name": claim.name, "uid": uid });
+            set(&mut own.rest, ("spec", "claimRef"), owner);
+            set(&mut own.rest, ("status", "phase"), json!("Bound"));
+            self.commit(&volume, Item::Known(Object::PersistentVolume(object)), now);
+        }
+        self.commit(&claim, Item::Known(Object::PersistentVolumeClaim(object)), now);
+    }
+}
+
+/// Sets a field of a part of an object that is kept as it was written.
+fn set(rest: &mut Rest, (part, name): (&str, &str), value: Value) {
+    let mut fields = rest.get(part).and_then(Value::as_object).cloned().unwrap_or_default();
+    fields.insert(name.to_owned(), value);
+    rest.set(part, Value::Object(fields));
 }
 
 /// The new version of an object, apart from what no request for the object itself may change.

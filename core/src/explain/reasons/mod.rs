@@ -5,6 +5,7 @@ mod nodes;
 pub(crate) mod problems;
 mod selection;
 mod shortfall;
+mod tolerations;
 
 pub(crate) use entries::{Entry, claims_of, entries};
 

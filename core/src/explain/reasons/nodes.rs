@@ -5,8 +5,10 @@ use serde_json::Value;
 use super::problems::all_refused;
 use super::selection;
 use super::shortfall::too_few;
+use super::tolerations;
 use crate::allocate::extended::{IMPLICIT_PREFIX, class_for};
 use crate::api::claim::ResourceClaim;
+use crate::api::node::NodeTaint;
 use crate::api::pod::Pod;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
@@ -88,14 +90,22 @@ fn refused_slices(asked: &Asked<'_>) -> Vec<Finding> {
 pub(crate) fn of_template(asked: &Asked<'_>, finding: Finding) -> Finding {
     let Some(object) = finding.object.clone() else { return finding.about(asked.origin.object.clone()) };
     if object.kind == "ResourceClaim" && object.name == special::NAME {
-        let hint = "the request stands for an extended resource that the Pod's containers ask for";
-        return asked.origin.locate(finding, "spec.containers").with_hint(hint);
+        let mut finding = asked.origin.locate(finding, "spec.containers");
+        finding.message = of_containers(asked.pod, &finding.message).unwrap_or(finding.message);
+        return finding.with_hint("what a Pod's containers ask for as extended resources is one claim");
     }
     let claim = asked.claims.iter().find(|claim| object.kind == "ResourceClaim" && claim.metadata.name == object.name);
     match claim {
         Some(claim) => about_claim(asked.cluster, claim, finding),
         None => finding,
     }
+}
+
+/// A message about a request of the claim that the scheduler makes for a Pod, about what the request serves.
+fn of_containers(pod: &Pod, message: &str) -> Option<String> {
+    let (before, request) = message.split_once("request `")?;
+    let (request, after) = request.split_once('`')?;
+    Some(format!("{before}{}{after}", special::in_words(pod, special::NAME, request)?))
 }
 
 fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize) -> Finding {
@@ -111,8 +121,12 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             .with_hint("`kubectl uncordon` makes a node schedulable again"),
         Refusal::Taint { key, value } => {
             let taint = if value.is_empty() { key.clone() } else { format!("{key}={value}") };
+            let known = nodes.iter().filter_map(|name| asked.cluster.nodes().get(name));
+            let is_it = |taint: &&NodeTaint| taint.is_hard() && taint.key == *key && taint.value == *value;
+            let taints: Vec<&NodeTaint> = known.flat_map(|node| &node.spec.taints).filter(is_it).collect();
+            let nearly = tolerations::of_node(&asked.pod.spec.tolerations, &taints);
             finding("spec.tolerations", format!("{} the taint `{taint}`, which the Pod does not tolerate", has()))
-                .with_hint("add a toleration to the Pod")
+                .with_hint(nearly.unwrap_or_else(|| "add a toleration to the Pod".to_owned()))
         }
         Refusal::Affinity => {
             let does = subject("does", "do");
@@ -138,6 +152,13 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
         Refusal::VolumeNode => {
             let message = format!("{} no access to a volume of the Pod, which belongs to other nodes", has());
             finding("spec.volumes", message).with_hint("the PersistentVolume's `nodeAffinity` says which nodes have it")
+        }
+        Refusal::NoVolume => {
+            let message = format!("{} no free volume for a claim of the Pod, and none can be made there", has());
+            finding("spec.volumes", message).with_hint(
+                "a free PersistentVolume needs the claim's class, size and access modes; a class makes volumes where its \
+                 `allowedTopologies` are",
+            )
         }
         Refusal::VolumeZone => {
             let is = subject("is", "are");

@@ -7,7 +7,6 @@ use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::resource_of;
 use crate::finding::{Code, Finding, ObjectRef, list};
-use crate::gather::Gather;
 use crate::validate::ADMIN_LABEL;
 
 use crate::explain::origin::{Origin, about_claim};
@@ -238,21 +237,4 @@ pub(crate) fn attribute_meant(cluster: &Cluster, missing: &str) -> Option<String
         }
     }
     did_you_mean(missing, &mut full.iter().map(String::as_str))
-}
-
-/// The taint of a device that a toleration of a claim probably means.
-pub(crate) fn taint_meant(cluster: &Cluster, claim: &ResourceClaim) -> Option<String> {
-    let of_slices = cluster.inventory().all_slices().flat_map(|entry| &entry.slice.spec.devices);
-    let of_slices = of_slices.flat_map(|device| &device.taints).map(|taint| &taint.key);
-    let of_rules = cluster.taint_rules().values().map(|rule| &rule.spec.taint.key);
-    let keys: BTreeSet<&str> = of_slices.chain(of_rules).map(String::as_str).gather();
-    let requests = claim.spec.devices.requests.iter();
-    let mut tolerations = requests.flat_map(|request| {
-        let exact = request.exactly.iter().flat_map(|exact| &exact.tolerations);
-        exact.chain(request.first_available.iter().flat_map(|alternative| &alternative.tolerations))
-    });
-    tolerations.find_map(|toleration| {
-        let meant = did_you_mean(&toleration.key, &mut keys.iter().copied())?;
-        Some(format!("a toleration has the key `{}`: {meant}", toleration.key))
-    })
 }

@@ -8,7 +8,8 @@ use crate::arrange::Arrange;
 use crate::finding::{Code, Finding, list};
 
 use super::nodes::Asked;
-use super::problems::{attribute_meant, taint_meant};
+use super::problems::attribute_meant;
+use super::tolerations;
 use crate::explain::origin::about_claim;
 use crate::scheduler::refusal::Nodes;
 use crate::scheduler::special;
@@ -64,7 +65,7 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<F
             Some(known) => {
                 let missing = constraint_attributes(known).find(|one| finding.message.contains(one.as_str()));
                 let meant = match finding.code {
-                    Code::RunDevicesTainted => taint_meant(asked.cluster, known),
+                    Code::RunDevicesTainted => tolerations::of_devices(asked.cluster, known),
                     _ => missing.and_then(|missing| attribute_meant(asked.cluster, missing)),
                 };
                 let finding = meant.into_iter().fold(finding, Finding::with_hint);

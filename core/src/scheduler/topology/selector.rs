@@ -79,7 +79,7 @@ impl Selector {
     }
 
     /// Whether labels satisfy it.
-    pub(super) fn matches(&self, labels: &Labels) -> bool {
+    pub(in crate::scheduler) fn matches(&self, labels: &Labels) -> bool {
         let Self::All(all) = self else { return false };
         all.0.iter().all(|(key, test)| match (labels.get(key), test) {
             (value, Test::In(values)) => value.is_some_and(|value| values.contains(value)),

@@ -22,12 +22,27 @@ impl Maker {
         if !dice.chance(20) {
             return false;
         }
-        self.push(
-            "storage.k8s.io/v1",
-            "StorageClass",
-            json!({ "metadata": { "name": "wait" }, "provisioner": "disk.example.com",
+        let zones = json!({ "key": "topology.kubernetes.io/zone", "values": ["za", dice.word(&["zb", "zc"])] });
+        let racks = json!({ "key": "rack", "values": ["r1"] });
+        let topologies = match dice.below(6) {
+            0 => json!([{ "matchLabelExpressions": [zones] }]),
+            1 => json!([{ "matchLabelExpressions": [zones, racks] }, { "matchLabelExpressions": [racks] }]),
+            _ => Value::Null,
+        };
+        let is_local = dice.chance(30);
+        let class = |name: &str, provisioner: &str, topologies: &Value| {
+            without_nulls(
+                json!({ "metadata": { "name": name }, "provisioner": provisioner, "allowedTopologies": topologies,
                 "volumeBindingMode": "WaitForFirstConsumer", "reclaimPolicy": "Delete" }),
-        );
+            )
+        };
+        let provisioner = if is_local { "kubernetes.io/no-provisioner" } else { "disk.example.com" };
+        self.push("storage.k8s.io/v1", "StorageClass", class("wait", provisioner, &topologies));
+        self.push("storage.k8s.io/v1", "StorageClass", class("other", "disk.example.com", &Value::Null));
+        let free = if is_local { dice.between(1, 4) } else { dice.below(3) };
+        for index in 0..free {
+            self.free_volume(&mut dice, index);
+        }
         let volumes: Vec<Value> = (0..dice.between(1, 3)).map(|index| self.volume(&mut dice, index)).collect();
         let is_asking = |object: &&mut Value| {
             object.get("kind") == Some(&json!("Pod")) && object.pointer("/metadata/name") == Some(&json!(ASKING.1))
@@ -46,7 +61,7 @@ impl Maker {
         let is_ephemeral = dice.chance(15);
         let volume = format!("data-{index}");
         let name = if is_ephemeral { format!("{}-{volume}", ASKING.1) } else { volume.clone() };
-        let is_bound = dice.chance(80);
+        let is_bound = dice.chance(50);
         let owner = json!([{ "apiVersion": "v1", "kind": "Pod", "name": ASKING.1, "uid": format!("uid-{}", ASKING.1),
             "controller": true }]);
         let metadata = without_nulls(json!({
@@ -57,7 +72,8 @@ impl Maker {
         let storage = format!("volume-{index}");
         let spec = without_nulls(json!({
             "accessModes": ["ReadWriteOnce"], "storageClassName": "wait", "volumeMode": "Filesystem",
-            "resources": { "requests": { "storage": "1Gi" } },
+            "resources": { "requests": { "storage": if is_bound { "1Gi".to_owned() } else { dice.word(&["1Gi", "2Gi"]) } } },
+            "selector": (!is_bound && dice.chance(15)).then(|| json!({ "matchLabels": { "tier": "fast" } })),
             "volumeName": is_bound.then_some(&storage),
         }));
         let status = json!({ "phase": if is_bound { "Bound" } else { "Pending" } });
@@ -73,6 +89,26 @@ impl Maker {
         json!({ "name": volume, "persistentVolumeClaim": { "claimName": name } })
     }
 
+    /// A volume that is nobody's, or made for a claim.
+    fn free_volume(&mut self, dice: &mut Dice, index: u64) {
+        let name = format!("free-{index}");
+        let is_reserved = dice.chance(15);
+        let claim = json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": ASKING.0,
+            "name": format!("data-{}", dice.below(3)) });
+        let labels = if dice.chance(40) { json!({ "tier": dice.word(&["fast", "slow"]) }) } else { json!({}) };
+        let spec = without_nulls(json!({
+            "capacity": { "storage": dice.word(&["1Gi", "2Gi", "3Gi"]) },
+            "accessModes": if dice.chance(80) { json!(["ReadWriteOnce", "ReadOnlyMany"]) } else { json!(["ReadOnlyMany"]) },
+            "storageClassName": if dice.chance(80) { "wait" } else { "other" },
+            "persistentVolumeReclaimPolicy": "Delete", "volumeMode": if dice.chance(85) { "Filesystem" } else { "Block" },
+            "csi": { "driver": "disk.example.com", "volumeHandle": name },
+            "claimRef": is_reserved.then_some(claim), "nodeAffinity": self.node_affinity(dice),
+        }));
+        let metadata = json!({ "name": name, "uid": format!("uid-{name}"), "labels": labels });
+        let status = json!({ "phase": if dice.chance(85) { "Available" } else { "Released" } });
+        self.push("v1", "PersistentVolume", json!({ "metadata": metadata, "spec": spec, "status": status }));
+    }
+
     fn persistent_volume(&mut self, dice: &mut Dice, name: &str, claim: &str) {
         let mut labels = Map::new();
         for (label, values) in PLACES {
@@ -80,8 +116,23 @@ impl Maker {
                 labels.insert(label.to_owned(), json!(dice.word(values)));
             }
         }
+        let spec = without_nulls(json!({
+            "capacity": { "storage": "1Gi" }, "accessModes": ["ReadWriteOnce"], "storageClassName": "wait",
+            "persistentVolumeReclaimPolicy": "Delete", "volumeMode": "Filesystem",
+            "csi": { "driver": "disk.example.com", "volumeHandle": name },
+            "claimRef": { "apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": ASKING.0, "name": claim,
+                "uid": format!("uid-{claim}") },
+            "nodeAffinity": self.node_affinity(dice),
+        }));
+        let metadata = json!({ "name": name, "uid": format!("uid-{name}"), "labels": labels });
+        let status = json!({ "phase": "Bound" });
+        self.push("v1", "PersistentVolume", json!({ "metadata": metadata, "spec": spec, "status": status }));
+    }
+
+    /// Where a volume can be used; nothing where that is everywhere.
+    fn node_affinity(&self, dice: &mut Dice) -> Value {
         let term = |key: &str, values: &[String]| json!({ "matchExpressions": [{ "key": key, "operator": "In", "values": values }] });
-        let nodes = self.nodes.clone();
+        let nodes = &self.nodes;
         let terms = match dice.below(6) {
             0 => json!([term("topology.kubernetes.io/zone", &[dice.word(&["za", "zb"])])]),
             1 => json!([
@@ -89,22 +140,14 @@ impl Maker {
                 term("rack", &["r1".to_owned(), "r2".to_owned()])
             ]),
             2 => {
-                json!([term("kubernetes.io/hostname", dice.pick(&nodes).map(std::slice::from_ref).unwrap_or_default())])
+                json!([term("kubernetes.io/hostname", dice.pick(nodes).map(std::slice::from_ref).unwrap_or_default())])
             }
             3 => json!([{ "matchExpressions": [{ "key": "disk", "operator": "Exists" }] }]),
             _ => Value::Null,
         };
-        let affinity = (!terms.is_null()).then(|| json!({ "required": { "nodeSelectorTerms": terms } }));
-        let spec = without_nulls(json!({
-            "capacity": { "storage": "1Gi" }, "accessModes": ["ReadWriteOnce"], "storageClassName": "wait",
-            "persistentVolumeReclaimPolicy": "Delete", "volumeMode": "Filesystem",
-            "csi": { "driver": "disk.example.com", "volumeHandle": name },
-            "claimRef": { "apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": ASKING.0, "name": claim,
-                "uid": format!("uid-{claim}") },
-            "nodeAffinity": affinity,
-        }));
-        let metadata = json!({ "name": name, "uid": format!("uid-{name}"), "labels": labels });
-        let status = json!({ "phase": "Bound" });
-        self.push("v1", "PersistentVolume", json!({ "metadata": metadata, "spec": spec, "status": status }));
+        if terms.is_null() {
+            return terms;
+        }
+        json!({ "required": { "nodeSelectorTerms": terms } })
     }
 }
