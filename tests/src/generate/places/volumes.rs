@@ -37,8 +37,8 @@ impl Maker {
             )
         };
         let provisioner = if is_local { "kubernetes.io/no-provisioner" } else { "disk.example.com" };
-        self.push("storage.k8s.io/v1", "StorageClass", class("wait", provisioner, &topologies));
-        self.push("storage.k8s.io/v1", "StorageClass", class("other", "disk.example.com", &Value::Null));
+        self.push("storage.k8s.io/v1", "StorageClass", json!(class("wait", provisioner, &topologies)));
+        self.push("storage.k8s.io/v1", "StorageClass", json!(class("other", "disk.example.com", &Value::Null)));
         let free = if is_local { dice.between(1, 4) } else { dice.below(3) };
         for index in 0..free {
             self.free_volume(&mut dice, index);
