@@ -199,7 +199,7 @@ fn class_of(object: &Bystander) -> Option<&str> {
     older.or_else(|| field(object, "/storageClassName")?.as_str())
 }
 
-/// Whether a volume is nobody else's, is not going, and is of the claim's kind.
+/// Whether a volume is nobody else's, is not going, and is of the claim's class and kind.
 fn is_free_for(volume: &Bystander, claim: &Bystander) -> bool {
     let (own, uid) = (&claim.metadata, text(volume, "/claimRef/uid"));
     let is_own = || {
@@ -210,6 +210,7 @@ fn is_free_for(volume: &Bystander, claim: &Bystander) -> bool {
     let mode = |object| field(object, "/volumeMode").and_then(Value::as_str).unwrap_or("Filesystem");
     let attributes = "/volumeAttributesClassName";
     (field(volume, "/claimRef").is_none() || is_own())
+        && class_of(volume) == class_of(claim)
         && mode(volume) == mode(claim)
         && text(volume, attributes) == text(claim, attributes)
         && !volume.metadata.is_deleting()
@@ -223,7 +224,6 @@ fn suits(volume: &Bystander, claim: &Bystander) -> bool {
         field(claim, "/selector").and_then(|value| Json::read(value.clone(), &Path::ROOT, &mut Vec::new()).ok());
     // A volume of a manifest has no phase yet.
     phase.is_none_or(|phase| phase == "Available")
-        && class_of(volume) == class_of(claim)
         && modes(claim).iter().all(|mode| modes(volume).contains(mode))
         && selector.is_none_or(|selector| Selector::of(Some(&selector)).matches(&volume.metadata.labels))
 }
