@@ -23,4 +23,5 @@ mod real;
 mod reasons;
 mod scored;
 mod support;
+mod volumes;
 mod workloads;

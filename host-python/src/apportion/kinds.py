@@ -38,6 +38,7 @@ _KINDS = {
     "PodGroup": ("scheduling.k8s.io", ""),
     "PriorityClass": ("scheduling.k8s.io", "pc"),
     "Workload": ("scheduling.k8s.io", ""),
+    "StorageClass": ("storage.k8s.io", "sc"),
 }
 
 _CLUSTER_SCOPED = {
@@ -52,6 +53,7 @@ _CLUSTER_SCOPED = {
     "ResourcePoolStatusRequest",
     "ResourceSlice",
     SOURCE,
+    "StorageClass",
 }
 
 
