@@ -21,7 +21,8 @@ use crate::profile::Profile;
 /// A cluster and the limits on what a question may cost.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    facts: Facts,
+    /// Shared with forks until one of them changes it, or asks.
+    facts: Arc<Facts>,
     limits: Limits,
     /// What a fork was made of.
     origin: Option<Arc<Facts>>,
@@ -45,7 +46,7 @@ impl Engine {
     /// An engine over an empty cluster.
     pub fn new(profile: Profile, limits: Limits) -> Self {
         let facts = Facts { cluster: Cluster::new(profile), generated: 0, version: Arc::default() };
-        Self { facts, limits, origin: None, prepared: SharedMap::default(), last_prepared: 0 }
+        Self { facts: Arc::new(facts), limits, origin: None, prepared: SharedMap::default(), last_prepared: 0 }
     }
 
     /// The facts.
@@ -56,7 +57,7 @@ impl Engine {
     /// An engine with the same facts and prepared questions, to try something out. It takes the same time for any cluster, and shares with
     /// this one what neither of them changes.
     pub fn fork(&self) -> Self {
-        Self { origin: Some(Arc::new(self.facts.clone())), ..self.clone() }
+        Self { origin: Some(Arc::clone(&self.facts)), ..self.clone() }
     }
 
     /// Takes over the facts of a fork. False, and nothing happens, when this engine has changed since the fork was made, or the fork was
@@ -76,13 +77,13 @@ impl Engine {
     /// Takes over the facts of another engine, whatever happened to this one: for hosts that know themselves what has changed. Prepared
     /// questions stay those of each.
     pub fn adopt(&mut self, other: &Self) {
-        self.facts = other.facts.clone();
+        self.facts = Arc::clone(&other.facts);
     }
 
     /// Goes back to the facts with which this fork was made. False, and nothing happens, for an engine that is no fork.
     pub fn revert(&mut self) -> bool {
-        let origin = self.origin.as_deref();
-        origin.map(|origin| self.facts = origin.clone()).is_some()
+        let origin = self.origin.as_ref();
+        origin.map(|origin| self.facts = Arc::clone(origin)).is_some()
     }
 
     /// Keeps a question, whose claims are read and need not be read again; its number. Forks made later know it. `None` when all numbers
@@ -137,11 +138,11 @@ impl Engine {
                 if findings.iter().any(|finding| finding.code == Code::ValidateDroppedField)
                     && let Ok(written) = parse(text)
                 {
-                    self.facts.change().note_dropped(object.reference(), written, &findings);
+                    self.change().note_dropped(object.reference(), written, &findings);
                 }
                 self.take(object);
             }
-            None => self.facts.change().note_refused(parse(text).unwrap_or_default(), &findings),
+            None => self.change().note_refused(parse(text).unwrap_or_default(), &findings),
         }
         findings
     }
@@ -151,23 +152,24 @@ impl Engine {
             object.metadata_mut().namespace = "default".to_owned();
         }
         if object.metadata().name.is_empty() {
-            self.facts.generated = self.facts.generated.saturating_add(1);
-            derive::give_name(&mut object, self.facts.generated);
+            let facts = Arc::make_mut(&mut self.facts);
+            facts.generated = facts.generated.saturating_add(1);
+            derive::give_name(&mut object, facts.generated);
         }
         let is_known = || self.facts.cluster.get(&object.reference()).is_some_and(|known| known == object);
-        if !self.facts.is_shared() || !is_known() {
-            self.facts.change().apply(object);
+        if !self.is_shared() || !is_known() {
+            self.change().apply(object);
         }
     }
 
     /// Allocates claims together on one of the nodes asked for.
     pub fn allocate(&mut self, question: &Question) -> Answer {
-        allocate(&mut self.facts.cluster, question, &self.limits)
+        allocate(&mut Arc::make_mut(&mut self.facts).cluster, question, &self.limits)
     }
 
     /// On which of the nodes asked for the claims fit, without devices and reasons.
     pub fn fits(&mut self, question: &Question) -> Fits {
-        fits(&mut self.facts.cluster, question, &self.limits)
+        fits(&mut Arc::make_mut(&mut self.facts).cluster, question, &self.limits)
     }
 
     /// Allocates claims that are in the cluster, and has them take the answer if that is asked for.
@@ -176,7 +178,8 @@ impl Engine {
     ///
     /// A finding when a key is that of no claim.
     pub fn allocate_known(&mut self, question: &KnownQuestion) -> Result<Answer, Vec<Finding>> {
-        allocate_known(self.facts.ask(question), question, &self.limits).map_err(unknown)
+        let limits = self.limits;
+        allocate_known(self.ask(question), question, &limits).map_err(unknown)
     }
 
     /// Allocates claims that are in the cluster each by itself, one after another.
@@ -185,14 +188,15 @@ impl Engine {
     ///
     /// As for [`Engine::allocate_known`].
     pub fn allocate_each(&mut self, question: &KnownQuestion) -> Result<Vec<Answer>, Vec<Finding>> {
-        allocate_each(self.facts.ask(question), question, &self.limits).map_err(unknown)
+        let limits = self.limits;
+        allocate_each(self.ask(question), question, &limits).map_err(unknown)
     }
 
     /// Removes an object; of a kind with namespaces, no namespace means `default`. False when there is none.
     pub fn delete(&mut self, object: &ObjectRef) -> bool {
         let object = self.meant(object);
-        let is_there = !self.facts.is_shared() || self.facts.cluster.get(&object).is_some();
-        is_there && self.facts.change().delete(&object)
+        let is_there = !self.is_shared() || self.facts.cluster.get(&object).is_some();
+        is_there && self.change().delete(&object)
     }
 
     /// An object as JSON in the `v1` form, as it is now; of a kind with namespaces, no namespace means `default`.
@@ -219,25 +223,25 @@ impl Engine {
 
     /// Plays the cluster's controllers and scheduler until nothing changes.
     pub fn run(&mut self) -> Report {
-        run(self.facts.change(), &self.limits)
+        let limits = self.limits;
+        run(self.change(), &limits)
     }
-}
 
-impl Facts {
     /// Whether a fork may be compared with this.
     fn is_shared(&self) -> bool {
-        Arc::strong_count(&self.version) > 1
+        Arc::strong_count(&self.facts) > 1 || Arc::strong_count(&self.facts.version) > 1
     }
 
     /// The cluster, to be changed.
     fn change(&mut self) -> &mut Cluster {
-        self.version = Arc::default();
-        &mut self.cluster
+        let facts = Arc::make_mut(&mut self.facts);
+        facts.version = Arc::default();
+        &mut facts.cluster
     }
 
     /// The cluster, to be asked, and changed if answers are taken.
     fn ask(&mut self, question: &KnownQuestion) -> &mut Cluster {
-        if question.take { self.change() } else { &mut self.cluster }
+        if question.take { self.change() } else { &mut Arc::make_mut(&mut self.facts).cluster }
     }
 }
 

@@ -160,8 +160,9 @@ impl Open {
         let size = amount(claim, "/resources/requests/storage");
         let mut free: Vec<(Quantity, &Bystander)> = volumes
             .into_iter()
+            .filter(|volume| is_free_for(volume, claim))
             .map(|volume| (amount(volume, "/capacity/storage"), volume))
-            .filter(|(has, volume)| *has >= size && is_free_for(volume, claim))
+            .filter(|(has, _)| *has >= size)
             .collect();
         // One that was made for the claim is the only one.
         match free.iter().position(|(_, volume)| field(volume, "/claimRef").is_some()) {

@@ -326,7 +326,10 @@ pub fn allocate_each(engine: &mut Engine, question: &str) -> Result<String, Vec<
 }
 
 fn known(text: &str) -> Result<KnownQuestion, Vec<Finding>> {
-    let wire: WireKnown = serde_json::from_str(text).map_err(|error| bad("", error.to_string()))?;
+    let wire: WireKnown = serde_json::from_str(text).map_err(|error| match parse(text) {
+        Ok(_) => bad("", error.to_string()),
+        Err(finding) => vec![finding],
+    })?;
     let named = |WireNames { namespace, names }| ClaimNames {
         namespace: if namespace.is_empty() { "default".to_owned() } else { namespace },
         names,

@@ -276,6 +276,7 @@ mod tests {
         let unknown = ask(&mut held, 22, 1, &question(r#""a","z""#, true));
         assert!(unknown.contains("there is no claim `z` in namespace `default`"), "{unknown}");
         assert!(ask(&mut held, 21, 1, r#"{"claims":[{"name":"a"}]}"#).contains("unknown field"));
+        assert!(ask(&mut held, 22, 1, "{").contains("read/bad-json"));
     }
 
     #[test]
