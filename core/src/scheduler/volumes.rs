@@ -278,7 +278,7 @@ pub(crate) fn assumed(cluster: &Cluster, claim: &Bystander) -> Option<&'static s
     match Open::of(cluster, claim) {
         None => Some("is not bound"),
         Some(open) if open.free.is_empty() && open.made.is_some() => {
-            Some("is not bound; its class is taken to make a volume")
+            Some("is not bound; its class is assumed to make a volume")
         }
         Some(_) => None,
     }

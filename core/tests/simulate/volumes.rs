@@ -74,5 +74,5 @@ allowedTopologies:
     let ran = run(&format!("{CLASS}{class}{}{}", with_claim("one", "made"), with_claim("two", "made")));
     assert_eq!([ran.pod("one"), ran.pod("two")].map(|pod| pod.node.as_deref()), [Some("a"), Some("a")]);
     let said = ran.finding(Code::RunNotModelled);
-    assert!(said.message.contains("its class is taken to make a volume"), "{said:?}");
+    assert!(said.message.contains("its class is assumed to make a volume"), "{said:?}");
 }
