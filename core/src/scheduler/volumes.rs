@@ -50,12 +50,54 @@ struct Open {
     /// What is asked for.
     size: Quantity,
     claim: String,
-    /// The free volumes that suit, by name, the smallest first, each with what selects its nodes; all where that is `None`.
-    free: Vec<(String, Option<NodeSelector>)>,
-    /// Whether volumes are made, and what selects the nodes for which.
-    made: Option<Option<NodeSelector>>,
+    /// The free volumes that suit, by name, the smallest first, each with its nodes.
+    free: Vec<(String, Nodes)>,
+    /// Whether volumes are made, and the nodes for which.
+    made: Option<Nodes>,
     /// The node for which one is being made.
     selected: Option<String>,
+}
+
+/// Nodes where something can be.
+#[derive(Clone, PartialEq, Debug)]
+enum Nodes {
+    /// All of them.
+    All,
+    /// Those with one of the values of a label, which is what most volumes say.
+    With(String, Vec<String>),
+    /// Those that are selected.
+    Selected(NodeSelector),
+}
+
+impl Nodes {
+    /// Of a volume.
+    fn of(volume: &Bystander) -> Self {
+        let Some(required) = field(volume, "/nodeAffinity/required") else { return Self::All };
+        Self::of_label(required).or_else(|| read_part(required).map(Self::Selected)).unwrap_or(Self::All)
+    }
+
+    fn of_label(required: &Value) -> Option<Self> {
+        let [term] = required.get("nodeSelectorTerms")?.as_array()?.as_slice() else { return None };
+        let (None, Some(all)) = (term.get("matchFields"), term.get("matchExpressions")?.as_array()) else {
+            return None;
+        };
+        let [one] = all.as_slice() else { return None };
+        let values: Option<Vec<String>> =
+            one.get("values")?.as_array()?.iter().map(|value| value.as_str().map(str::to_owned)).collect();
+        (one.get("operator")? == "In").then_some(Self::With(one.get("key")?.as_str()?.to_owned(), values?))
+    }
+
+    fn has(&self, node: &Node) -> bool {
+        match self {
+            Self::All => true,
+            Self::With(key, values) => node.metadata.labels.get(key).is_some_and(|value| values.contains(value)),
+            Self::Selected(selector) => selects(selector, node),
+        }
+    }
+}
+
+fn read_part<T: Json>(value: &Value) -> Option<T> {
+    T::read(value.clone(), &Path::ROOT, &mut Vec::new()).ok()
 }
 
 impl Volumes {
@@ -68,7 +110,7 @@ impl Volumes {
                 all.open.extend(Open::of(cluster, claim));
                 continue;
             };
-            all.nodes.extend(nodes_of(volume));
+            all.nodes.extend(field(volume, "/nodeAffinity/required").and_then(read_part::<NodeSelector>));
             // Volumes that are made for the Pod are not looked at for this.
             if entry.get("ephemeral").is_some() {
                 continue;
@@ -125,13 +167,12 @@ impl Volumes {
     pub(crate) fn chosen(&self, node: &Node) -> Option<Vec<(&str, &str)>> {
         let mut chosen: Vec<(&str, &str)> = Vec::new();
         for Open { claim, free, made, selected, .. } in &self.open {
-            let is_usable = |nodes: &Option<NodeSelector>| nodes.as_ref().is_none_or(|nodes| selects(nodes, node));
             let is_left = |name: &str| chosen.iter().all(|(_, taken)| *taken != name);
-            let found = free.iter().find(|(name, nodes)| selected.is_none() && is_left(name) && is_usable(nodes));
+            let found = free.iter().find(|(name, nodes)| selected.is_none() && is_left(name) && nodes.has(node));
             match found {
                 Some((name, _)) => chosen.push((claim, name)),
                 None if selected.as_ref().is_some_and(|selected| *selected != node.metadata.name) => return None,
-                None if made.as_ref().is_some_and(is_usable) => {}
+                None if made.as_ref().is_some_and(|nodes| nodes.has(node)) => {}
                 None => return None,
             }
         }
@@ -172,7 +213,7 @@ impl Open {
                 free.arrange_by(|(one, _), (other, _)| one.cmp(other));
             }
         }
-        let free = free.into_iter().map(|(_, volume)| (volume.metadata.name.clone(), nodes_of(volume))).collect();
+        let free = free.into_iter().map(|(_, volume)| (volume.metadata.name.clone(), Nodes::of(volume))).collect();
         let made = makes.then(|| topologies(class));
         let selected = claim.metadata.annotations.get("volume.kubernetes.io/selected-node").cloned();
         Some(Self { size, claim: claim.metadata.name.clone(), free, made, selected })
@@ -181,7 +222,8 @@ impl Open {
 
 /// A field of the `spec`, by its pointer.
 fn field<'b>(object: &'b Bystander, pointer: &str) -> Option<&'b Value> {
-    object.rest.get("spec")?.pointer(pointer).filter(|value| !value.is_null())
+    let mut names = pointer.split('/').skip(1);
+    names.try_fold(object.rest.get("spec")?, |value, name| value.get(name)).filter(|value| !value.is_null())
 }
 
 fn text<'b>(object: &'b Bystander, pointer: &str) -> &'b str {
@@ -190,8 +232,7 @@ fn text<'b>(object: &'b Bystander, pointer: &str) -> &'b str {
 
 /// An amount of the `spec`; zero where there is none.
 fn amount(object: &Bystander, pointer: &str) -> Quantity {
-    let value = field(object, pointer).cloned();
-    value.and_then(|value| Json::read(value, &Path::ROOT, &mut Vec::new()).ok()).unwrap_or_default()
+    field(object, pointer).and_then(read_part).unwrap_or_default()
 }
 
 /// The class of a claim or a volume.
@@ -221,30 +262,24 @@ fn is_free_for(volume: &Bystander, claim: &Bystander) -> bool {
 fn suits(volume: &Bystander, claim: &Bystander) -> bool {
     let phase = volume.rest.get("status").and_then(|status| status.get("phase"));
     let modes = |object| field(object, "/accessModes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let selector: Option<LabelSelector> =
-        field(claim, "/selector").and_then(|value| Json::read(value.clone(), &Path::ROOT, &mut Vec::new()).ok());
+    let selector = || field(claim, "/selector").and_then(read_part::<LabelSelector>);
     // A volume of a manifest has no phase yet.
     phase.is_none_or(|phase| phase == "Available")
         && modes(claim).iter().all(|mode| modes(volume).contains(mode))
-        && selector.is_none_or(|selector| Selector::of(Some(&selector)).matches(&volume.metadata.labels))
+        && selector().is_none_or(|selector| Selector::of(Some(&selector)).matches(&volume.metadata.labels))
 }
 
-/// What selects the nodes that can use a volume; `None` where all can.
-fn nodes_of(volume: &Bystander) -> Option<NodeSelector> {
-    let required = field(volume, "/nodeAffinity/required").cloned()?;
-    Json::read(required, &Path::ROOT, &mut Vec::new()).ok()
-}
-
-/// What selects the nodes for which a class makes volumes; `None` where that is all.
-fn topologies(class: &Bystander) -> Option<NodeSelector> {
-    let terms = class.rest.get("allowedTopologies").and_then(Value::as_array).filter(|terms| !terms.is_empty())?;
+/// The nodes for which a class makes volumes.
+fn topologies(class: &Bystander) -> Nodes {
+    let terms = class.rest.get("allowedTopologies").and_then(Value::as_array).filter(|terms| !terms.is_empty());
+    let Some(terms) = terms else { return Nodes::All };
     let expression = |one: &Value| json!({ "key": one.get("key"), "operator": "In", "values": one.get("values") });
     let term = |term: &Value| {
         let all = term.get("matchLabelExpressions").and_then(Value::as_array).into_iter().flatten();
         json!({ "matchExpressions": all.map(expression).collect::<Vec<_>>() })
     };
     let selector = json!({ "nodeSelectorTerms": terms.iter().map(term).collect::<Vec<_>>() });
-    Json::read(selector, &Path::ROOT, &mut Vec::new()).ok()
+    read_part(&selector).map_or(Nodes::All, Nodes::Selected)
 }
 
 /// The volumes that a Pod lists.
