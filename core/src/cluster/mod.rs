@@ -1,5 +1,6 @@
 //! All facts known: objects by key, and the indexes that questions need.
 
+mod bystanders;
 mod counters;
 pub mod entries;
 mod foreign;
@@ -17,6 +18,7 @@ mod shared_map;
 mod slots;
 mod usage;
 mod views;
+pub(crate) mod volumes;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -50,6 +52,7 @@ pub use shared_map::SharedMap;
 pub(crate) use slots::{DeviceIdx, PoolIdx, Slot};
 pub(crate) use usage::Usage;
 pub(crate) use views::Newest;
+use volumes::FreeVolumes;
 
 /// Namespace and name.
 pub type Key = (String, String);
@@ -84,6 +87,7 @@ pub struct Cluster {
     priority_classes: SharedMap<String, PriorityClass>,
     scheduler_configurations: SharedMap<String, SchedulerConfiguration>,
     bystanders: SharedMap<(String, String, String), Bystander>,
+    free_volumes: FreeVolumes,
     arrivals: SharedMap<(String, String, String), u64>,
     /// Pods and workload controllers that came so far.
     arrived: u64,
@@ -292,9 +296,7 @@ impl Cluster {
             | Object::Service(object)
             | Object::PersistentVolumeClaim(object)
             | Object::PersistentVolume(object)
-            | Object::StorageClass(object) => {
-                drop(self.bystanders.insert((kind, key.0, key.1), Arc::unwrap_or_clone(object)))
-            }
+            | Object::StorageClass(object) => self.apply_bystander((kind, key.0, key.1), Arc::unwrap_or_clone(object)),
         }
     }
 
@@ -501,7 +503,7 @@ impl Cluster {
             | "PersistentVolumeClaim"
             | "PersistentVolume"
             | "Service"
-            | "StorageClass") => self.bystanders.remove(&(kind.to_owned(), key.0, key.1)).is_some(),
+            | "StorageClass") => self.delete_bystander(&(kind.to_owned(), key.0, key.1)),
             kind => {
                 let key = (kind.to_owned(), key.0, key.1);
                 let removed = self.workloads.remove(&key);
@@ -512,13 +514,6 @@ impl Cluster {
                 removed.is_some()
             }
         }
-    }
-
-    /// The Services of a namespace.
-    pub(crate) fn services(&self, namespace: &str) -> impl Iterator<Item = &Bystander> {
-        let first = ("Service".to_owned(), namespace.to_owned(), String::new());
-        let own = move |(kind, of, _): &&(String, String, String)| kind == "Service" && of == namespace;
-        self.bystanders.range_from(&first).take_while(move |(key, _)| own(key)).map(|(_, service)| service)
     }
 
     /// The profile of the scheduler that a Pod names; `None` without a configuration that has one.

@@ -16,10 +16,10 @@ use crate::api::node::{Node, NodeSelector};
 use crate::api::others::Bystander;
 use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
-use crate::api::read::{Json, Path};
 use crate::api::source::LabelSelector;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
+use crate::cluster::volumes::{self, FreeVolume, FreeVolumes, Reach, Ways, amount, class_of, field, read_part, text};
 use crate::gather::Gather;
 
 /// Labels of volumes that name zones and regions, and the label that a node without the same one has.
@@ -47,57 +47,20 @@ pub(crate) struct Volumes {
 /// A claim that gets a volume once its Pod has a node.
 #[derive(Clone, PartialEq, Debug)]
 struct Open {
-    /// What is asked for.
+    /// What is asked for, at least.
     size: Quantity,
     claim: String,
-    /// The free volumes that suit, by name, the smallest first, each with its nodes.
-    free: Vec<(String, Nodes)>,
+    class: String,
+    ways: Ways,
+    selector: Option<LabelSelector>,
+    /// The volume that is kept for it.
+    own: Option<FreeVolume>,
+    /// Where it finds one otherwise.
+    free: FreeVolumes,
     /// Whether volumes are made, and the nodes for which.
-    made: Option<Nodes>,
+    made: Option<Reach>,
     /// The node for which one is being made.
     selected: Option<String>,
-}
-
-/// Nodes where something can be.
-#[derive(Clone, PartialEq, Debug)]
-enum Nodes {
-    /// All of them.
-    All,
-    /// Those with one of the values of a label, which is what most volumes say.
-    With(String, Vec<String>),
-    /// Those that are selected.
-    Selected(NodeSelector),
-}
-
-impl Nodes {
-    /// Of a volume.
-    fn of(volume: &Bystander) -> Self {
-        let Some(required) = field(volume, "/nodeAffinity/required") else { return Self::All };
-        Self::of_label(required).or_else(|| read_part(required).map(Self::Selected)).unwrap_or(Self::All)
-    }
-
-    fn of_label(required: &Value) -> Option<Self> {
-        let [term] = required.get("nodeSelectorTerms")?.as_array()?.as_slice() else { return None };
-        let (None, Some(all)) = (term.get("matchFields"), term.get("matchExpressions")?.as_array()) else {
-            return None;
-        };
-        let [one] = all.as_slice() else { return None };
-        let values: Option<Vec<String>> =
-            one.get("values")?.as_array()?.iter().map(|value| value.as_str().map(str::to_owned)).collect();
-        (one.get("operator")? == "In").then_some(Self::With(one.get("key")?.as_str()?.to_owned(), values?))
-    }
-
-    fn has(&self, node: &Node) -> bool {
-        match self {
-            Self::All => true,
-            Self::With(key, values) => node.metadata.labels.get(key).is_some_and(|value| values.contains(value)),
-            Self::Selected(selector) => selects(selector, node),
-        }
-    }
-}
-
-fn read_part<T: Json>(value: &Value) -> Option<T> {
-    T::read(value.clone(), &Path::ROOT, &mut Vec::new()).ok()
 }
 
 impl Volumes {
@@ -166,13 +129,11 @@ impl Volumes {
     /// The claims that get a volume that there is on a node, and which; `None` where some claim gets none at all.
     pub(crate) fn chosen(&self, node: &Node) -> Option<Vec<(&str, &str)>> {
         let mut chosen: Vec<(&str, &str)> = Vec::new();
-        for Open { claim, free, made, selected, .. } in &self.open {
-            let is_left = |name: &str| chosen.iter().all(|(_, taken)| *taken != name);
-            let found = free.iter().find(|(name, nodes)| selected.is_none() && is_left(name) && nodes.has(node));
-            match found {
-                Some((name, _)) => chosen.push((claim, name)),
-                None if selected.as_ref().is_some_and(|selected| *selected != node.metadata.name) => return None,
-                None if made.as_ref().is_some_and(|nodes| nodes.has(node)) => {}
+        for open in &self.open {
+            let is_left = |volume: &FreeVolume| chosen.iter().all(|(_, taken)| *taken != volume.name);
+            match open.found(node, is_left) {
+                Some(volume) => chosen.push((&open.claim, &volume.name)),
+                None if open.is_made_on(node) => {}
                 None => return None,
             }
         }
@@ -184,102 +145,101 @@ impl Open {
     /// Nothing for a claim that gets its volume without its Pods, and where it is not known which volumes there are.
     fn of(cluster: &Cluster, claim: &Bystander) -> Option<Self> {
         let bystanders = cluster.bystanders();
-        let class = class_of(claim).filter(|class| !class.is_empty())?;
-        let class = bystanders.get(&("StorageClass".to_owned(), String::new(), class.to_owned()))?;
+        let name = class_of(claim).filter(|class| !class.is_empty())?;
+        let class = bystanders.get(&("StorageClass".to_owned(), String::new(), name.to_owned()))?;
         let is_delayed = class.rest.get("volumeBindingMode").is_some_and(|mode| mode == "WaitForFirstConsumer");
         if !is_delayed || !volume_name(claim).is_empty() {
             return None;
         }
         let provisioner = class.rest.get("provisioner").and_then(Value::as_str).unwrap_or_default();
         let makes = !matches!(provisioner, "" | "kubernetes.io/no-provisioner");
-        let of_kind = ("PersistentVolume".to_owned(), String::new(), String::new());
-        let all = bystanders.range_from(&of_kind).take_while(|((kind, ..), _)| *kind == of_kind.0);
-        let volumes: Vec<&Bystander> = all.map(|(_, volume)| volume).collect();
-        if !makes && volumes.is_empty() {
+        let of_kind = (volumes::KIND.to_owned(), String::new(), String::new());
+        let has_volumes =
+            || bystanders.range_from(&of_kind).next().is_some_and(|((kind, ..), _)| kind == volumes::KIND);
+        if !makes && !has_volumes() {
             return None;
         }
-        let size = amount(claim, "/resources/requests/storage");
-        let mut free: Vec<(Quantity, &Bystander)> = volumes
-            .into_iter()
-            .filter(|volume| is_free_for(volume, claim))
-            .map(|volume| (amount(volume, "/capacity/storage"), volume))
-            .filter(|(has, _)| *has >= size)
-            .collect();
-        // One that was made for the claim is the only one.
-        match free.iter().position(|(_, volume)| field(volume, "/claimRef").is_some()) {
-            Some(own) => free = vec![free.swap_remove(own)],
+        let mut open = Self {
+            size: amount(claim, "/resources/requests/storage"),
+            claim: claim.metadata.name.clone(),
+            class: name.to_owned(),
+            ways: Ways::of(claim),
+            selector: field(claim, "/selector").and_then(read_part),
+            own: None,
+            free: cluster.free_volumes().clone(),
+            made: makes.then(|| topologies(class)),
+            selected: claim.metadata.annotations.get("volume.kubernetes.io/selected-node").cloned(),
+        };
+        let key = (claim.metadata.namespace.clone(), claim.metadata.name.clone());
+        let kept = open.free.kept_for(&key).filter_map(|volume| volume_of(cluster, volume));
+        let own =
+            kept.filter(|volume| is_kept_for(volume, claim)).map(FreeVolume::of).find(|volume| open.is_of_kind(volume));
+        open.own = own;
+        Some(open)
+    }
+
+    /// The volume that it gets with a node.
+    fn found(&self, node: &Node, is_left: impl Fn(&FreeVolume) -> bool) -> Option<&FreeVolume> {
+        match &self.own {
+            _ if self.selected.is_some() => None,
+            Some(own) => (is_left(own) && own.nodes.has(node)).then_some(own),
             None => {
-                free.retain(|(_, volume)| suits(volume, claim));
-                free.arrange_by(|(one, _), (other, _)| one.cmp(other));
+                let selector = self.selector();
+                let suits = |volume: &FreeVolume| is_left(volume) && self.suits(selector.as_ref(), volume);
+                self.free.smallest((&self.class, &self.size), node, suits)
             }
         }
-        let free = free.into_iter().map(|(_, volume)| (volume.metadata.name.clone(), Nodes::of(volume))).collect();
-        let made = makes.then(|| topologies(class));
-        let selected = claim.metadata.annotations.get("volume.kubernetes.io/selected-node").cloned();
-        Some(Self { size, claim: claim.metadata.name.clone(), free, made, selected })
+    }
+
+    /// Whether a volume can be made for a node.
+    fn is_made_on(&self, node: &Node) -> bool {
+        self.selected.as_ref().is_none_or(|selected| *selected == node.metadata.name)
+            && self.made.as_ref().is_some_and(|nodes| nodes.has(node))
+    }
+
+    /// Whether no volume that there is will do.
+    fn has_none(&self) -> bool {
+        let selector = self.selector();
+        self.own.is_none() && !self.free.of_class(&self.class).any(|volume| self.suits(selector.as_ref(), volume))
+    }
+
+    fn selector(&self) -> Option<Selector> {
+        self.selector.as_ref().map(|selector| Selector::of(Some(selector)))
+    }
+
+    /// Whether a volume is large enough and of the kind that is asked for.
+    fn is_of_kind(&self, volume: &FreeVolume) -> bool {
+        let (has, asked) = (&volume.ways, &self.ways);
+        volume.size >= self.size && has.mode == asked.mode && has.attributes_class == asked.attributes_class
+    }
+
+    /// Whether a volume that is nobody's is what is asked for.
+    fn suits(&self, selector: Option<&Selector>, volume: &FreeVolume) -> bool {
+        self.is_of_kind(volume)
+            && self.ways.access_modes.iter().all(|mode| volume.ways.access_modes.contains(mode))
+            && selector.is_none_or(|selector| selector.matches(&volume.labels))
     }
 }
 
-/// A field of the `spec`, by its pointer.
-fn field<'b>(object: &'b Bystander, pointer: &str) -> Option<&'b Value> {
-    let mut names = pointer.split('/').skip(1);
-    names.try_fold(object.rest.get("spec")?, |value, name| value.get(name)).filter(|value| !value.is_null())
-}
-
-fn text<'b>(object: &'b Bystander, pointer: &str) -> &'b str {
-    field(object, pointer).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// An amount of the `spec`; zero where there is none.
-fn amount(object: &Bystander, pointer: &str) -> Quantity {
-    field(object, pointer).and_then(read_part).unwrap_or_default()
-}
-
-/// The class of a claim or a volume.
-fn class_of(object: &Bystander) -> Option<&str> {
-    let older = object.metadata.annotations.get("volume.beta.kubernetes.io/storage-class").map(String::as_str);
-    older.or_else(|| field(object, "/storageClassName")?.as_str())
-}
-
-/// Whether a volume is nobody else's, is not going, and is of the claim's class and kind.
-fn is_free_for(volume: &Bystander, claim: &Bystander) -> bool {
-    let (own, uid) = (&claim.metadata, text(volume, "/claimRef/uid"));
-    let is_own = || {
-        text(volume, "/claimRef/namespace") == own.namespace
-            && text(volume, "/claimRef/name") == own.name
-            && (uid.is_empty() || uid == own.uid)
-    };
-    let mode = |object| field(object, "/volumeMode").and_then(Value::as_str).unwrap_or("Filesystem");
-    let attributes = "/volumeAttributesClassName";
-    (field(volume, "/claimRef").is_none() || is_own())
+/// Whether a volume that names a claim means this one, is of its class, and is not going.
+fn is_kept_for(volume: &Bystander, claim: &Bystander) -> bool {
+    let uid = text(volume, "/claimRef/uid");
+    (uid.is_empty() || uid == claim.metadata.uid)
         && class_of(volume) == class_of(claim)
-        && mode(volume) == mode(claim)
-        && text(volume, attributes) == text(claim, attributes)
         && !volume.metadata.is_deleting()
 }
 
-/// Whether a volume that is nobody's is what a claim asks for.
-fn suits(volume: &Bystander, claim: &Bystander) -> bool {
-    let phase = volume.rest.get("status").and_then(|status| status.get("phase"));
-    let modes = |object| field(object, "/accessModes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let selector = || field(claim, "/selector").and_then(read_part::<LabelSelector>);
-    // A volume of a manifest has no phase yet.
-    phase.is_none_or(|phase| phase == "Available")
-        && modes(claim).iter().all(|mode| modes(volume).contains(mode))
-        && selector().is_none_or(|selector| Selector::of(Some(&selector)).matches(&volume.metadata.labels))
-}
-
 /// The nodes for which a class makes volumes.
-fn topologies(class: &Bystander) -> Nodes {
+fn topologies(class: &Bystander) -> Reach {
     let terms = class.rest.get("allowedTopologies").and_then(Value::as_array).filter(|terms| !terms.is_empty());
-    let Some(terms) = terms else { return Nodes::All };
+    let Some(terms) = terms else { return Reach::All };
     let expression = |one: &Value| json!({ "key": one.get("key"), "operator": "In", "values": one.get("values") });
     let term = |term: &Value| {
         let all = term.get("matchLabelExpressions").and_then(Value::as_array).into_iter().flatten();
         json!({ "matchExpressions": all.map(expression).collect::<Vec<_>>() })
     };
     let selector = json!({ "nodeSelectorTerms": terms.iter().map(term).collect::<Vec<_>>() });
-    read_part(&selector).map_or(Nodes::All, Nodes::Selected)
+    read_part(&selector).map_or(Reach::All, Reach::Selected)
 }
 
 /// The volumes that a Pod lists.
@@ -312,7 +272,7 @@ pub(crate) fn volume_name(claim: &Bystander) -> &str {
 pub(crate) fn assumed(cluster: &Cluster, claim: &Bystander) -> Option<&'static str> {
     match Open::of(cluster, claim) {
         None => Some("is not bound"),
-        Some(open) if open.free.is_empty() && open.made.is_some() => {
+        Some(open) if open.made.is_some() && open.has_none() => {
             Some("is not bound; its class is assumed to make a volume")
         }
         Some(_) => None,
@@ -321,8 +281,11 @@ pub(crate) fn assumed(cluster: &Cluster, claim: &Bystander) -> Option<&'static s
 
 /// The PersistentVolume that a claim is bound to.
 fn bound<'c>(cluster: &'c Cluster, claim: &Bystander) -> Option<&'c Bystander> {
-    let volume = volume_name(claim).to_owned();
-    cluster.bystanders().get(&("PersistentVolume".to_owned(), String::new(), volume))
+    volume_of(cluster, volume_name(claim))
+}
+
+fn volume_of<'c>(cluster: &'c Cluster, name: &str) -> Option<&'c Bystander> {
+    cluster.bystanders().get(&(volumes::KIND.to_owned(), String::new(), name.to_owned()))
 }
 
 #[cfg(test)]
@@ -392,9 +355,9 @@ mod tests {
             let mut spec = spec.clone();
             spec["storageClassName"] = json!("disk");
             spec["accessModes"] = json!(["ReadWriteOnce"]);
-            read(
-                json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name, "namespace": "d" }, "spec": spec }),
-            )
+            let namespace = if kind == volumes::KIND { "" } else { "d" };
+            let metadata = json!({ "name": name, "namespace": namespace });
+            read(json!({ "apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec }))
         };
         let mut storage = class.clone();
         let head = json!({ "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": { "name": "disk" } });
