@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::case::Case;
 use super::change::parts;
-use super::requests::own_selectors;
+use super::own::own_selectors;
 use super::survey::Survey;
 use super::trial::freed;
 use super::{ConflictPart, holders, words};

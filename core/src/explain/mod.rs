@@ -20,6 +20,7 @@ pub(crate) mod holders;
 mod literals;
 mod nodes;
 pub(crate) mod origin;
+mod own;
 mod plain;
 pub(crate) mod pod_manifest;
 pub(crate) mod preemption;

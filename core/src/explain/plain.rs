@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
+use super::own::own_selectors;
 use super::reasons::problems::{all_refused, attribute_meant};
 use super::relax::asked;
-use super::requests::{alike, own_selectors, subjects};
+use super::requests::{alike, subjects};
 use super::statistics::{Counted, Held, counted};
 use super::survey::Survey;
 use super::together::together;

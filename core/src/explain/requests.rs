@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::case::Case;
+use super::own::own_selectors;
 use super::reasons::problems::no_node;
 use super::shape::Mark;
 use super::statistics::{self, Subject, counted, fields};
@@ -40,15 +41,6 @@ pub(crate) fn selectors<'c>(
 ) -> (&'c [DeviceSelector], &'c [DeviceSelector]) {
     let class = cluster.classes().get(&unit.class).map(|class| class.spec.selectors.as_slice()).unwrap_or_default();
     (class, own_selectors(claim, unit))
-}
-
-/// The unit's own selectors.
-pub(crate) fn own_selectors<'c>(claim: &'c ResourceClaim, unit: &UnitSeen) -> &'c [DeviceSelector] {
-    let own = claim.spec.devices.requests.get(unit.request).and_then(|request| match unit.sub {
-        Some(sub) => request.first_available.get(sub).map(|sub| sub.selectors.as_slice()),
-        None => request.exactly.as_ref().map(|exact| exact.selectors.as_slice()),
-    });
-    own.unwrap_or_default()
 }
 
 /// One selector by its position.

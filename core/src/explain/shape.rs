@@ -1,12 +1,15 @@
 //! What two devices or nodes must agree on to be alike for a question.
 //!
-//! Alike is what cannot be told apart by the question, nor by the same question with selectors, taints or constraints left out, or
-//! with less of a device asked for.
+//! Alike is what cannot be told apart by the question, nor by the same question with selectors, taints or constraints left out, with
+//! other values in selectors, or with less of a device asked for.
 
 use std::collections::BTreeMap;
 
 use super::ReasonKind;
+use super::own::Compared;
+use super::statistics::{Held, Subject};
 use crate::allocate::inspect::{DeviceSeen, Obstacle, UnitSeen};
+use crate::api::quantity::Quantity;
 use crate::api::slice::{AttributeValue, TaintEffect};
 
 /// Values by number, in the order in which they came.
@@ -105,6 +108,7 @@ pub(crate) struct Shapes {
     devices: Interned<Vec<Fact>>,
     texts: Interned<String>,
     values: Interned<AttributeValue>,
+    amounts: Interned<Quantity>,
     taints: Interned<(String, String, TaintEffect)>,
     nodes: Interned<(Vec<u32>, Vec<u64>)>,
     key: Vec<Fact>,
@@ -117,6 +121,7 @@ impl Shapes {
         obstacles: &[Obstacle<'_>],
         seen: &DeviceSeen<'_, '_>,
         unit: Option<&UnitSeen>,
+        compared: Option<&Compared>,
     ) -> u32 {
         let device = seen.device;
         let shares = device.allow_multiple_allocations == Some(true);
@@ -135,6 +140,14 @@ impl Shapes {
             let number = value.map_or(usize::MAX, |value| self.values.number(value) as usize);
             self.key.extend([(16, *index), (17, number)]);
         }
+        // Other values in the place of a selector's would tell them apart.
+        if let Some(compared) = compared.filter(|_| obstacles.iter().any(is_own_selector)) {
+            let subject = Subject { driver: &seen.slice.spec.driver, device };
+            for (index, held) in compared.held(subject).enumerate() {
+                let number = held.map_or(usize::MAX, |held| self.number(held));
+                self.key.extend([(20, index), (21, number)]);
+            }
+        }
         if draws {
             let text = format!("{}/{} {:?}", seen.slice.spec.driver, local_pool(seen), device.consumes_counters);
             self.key.push((18, self.texts.number(&text) as usize));
@@ -146,10 +159,29 @@ impl Shapes {
         self.devices.number(&self.key)
     }
 
+    /// The number of what a device has for a field.
+    fn number(&mut self, held: Held<'_>) -> usize {
+        let number = match held {
+            Held::Driver(driver) => self.texts.number(&driver.to_owned()),
+            Held::Flag(flag) => u32::from(flag),
+            Held::Attribute(value) => self.values.number(value),
+            Held::Capacity(_, amount) => self.amounts.number(amount),
+        };
+        number as usize
+    }
+
     /// The number of a node: its devices in any order, all as long as there are units, and what each unit needs there.
     pub(crate) fn of_node(&mut self, devices: Vec<u32>, needs: Vec<u64>) -> u32 {
         self.nodes.number(&(devices, needs))
     }
+}
+
+/// Whether a selector of the request itself is in the way.
+fn is_own_selector(obstacle: &Obstacle<'_>) -> bool {
+    matches!(
+        obstacle,
+        Obstacle::SelectorFalse { of_class: false, .. } | Obstacle::SelectorFails { of_class: false, .. }
+    )
 }
 
 /// An obstacle that two numbers describe.

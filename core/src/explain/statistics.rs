@@ -62,14 +62,15 @@ pub(crate) enum Held<'c> {
 }
 
 /// The name under which a field stands in a device of another driver.
-fn full_name(field: &Field) -> String {
+pub(crate) fn full_name(field: &Field) -> String {
     match field {
         Field::Attribute { domain, id } | Field::Capacity { domain, id } => format!("{domain}/{id}"),
         _ => String::new(),
     }
 }
 
-fn held<'c>(subject: Subject<'c>, field: &Field, full: &str) -> Option<Held<'c>> {
+/// What a device has for a field of that full name.
+pub(crate) fn held<'c>(subject: Subject<'c>, field: &Field, full: &str) -> Option<Held<'c>> {
     let Subject { driver, device } = subject;
     match field {
         Field::Driver => Some(Held::Driver(driver)),

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::ClosestNode;
+use super::own::Compared;
 use super::shape::{Interned, Mark, Shapes, mark};
+use super::{ClosestNode, ReasonKind};
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect, units};
 use crate::allocate::{Failure, Question};
 use crate::arrange::Arrange;
@@ -34,6 +35,8 @@ pub(crate) struct NodeTally {
     pub(crate) units: Vec<(u64, u64)>,
     /// Which nodes are alike.
     pub(crate) shape: u32,
+    /// Whether some device is of the class of a unit.
+    has_class: bool,
 }
 
 /// The latest surveys of one cluster: Pods that ask the same on the same nodes see the same.
@@ -81,6 +84,8 @@ pub(crate) struct Survey {
     /// Pools that cannot be used, by driver and name.
     pub(crate) bad_pools: BTreeMap<(String, String), PoolState>,
     failure: Option<Box<Failure>>,
+    /// By unit, what tells devices apart that its selectors refuse.
+    compared: Vec<Compared>,
     shapes: Shapes,
     /// By the number of a shape.
     by_shape: Vec<Option<Standing>>,
@@ -92,7 +97,13 @@ impl Survey {
     /// Looks at every device of every node of a question.
     pub(crate) fn of(cluster: &mut Cluster, question: &Question) -> Self {
         let units = units(cluster, &question.claims);
+        let compared = units.iter().map(|unit| match question.claims.get(unit.claim) {
+            Some(claim) => Compared::of(cluster, claim, unit),
+            None => Compared::default(),
+        });
+        let compared = compared.collect();
         let mut survey = Self {
+            compared,
             standings: vec![Vec::new(); units.len()],
             units,
             nodes: Vec::new(),
@@ -162,20 +173,26 @@ impl Survey {
     /// The first of every kind of nodes that are alike, nearest first; at most `most` of them.
     pub(crate) fn nearest(&self, most: usize) -> Vec<String> {
         let mut first: Vec<&NodeTally> = self.kinds().collect();
-        first.arrange_by_key(|node| std::cmp::Reverse(self.found(node).0));
+        first.arrange_by_key(|node| std::cmp::Reverse(self.nearness(node)));
         first.into_iter().take(most).map(|node| node.name.clone()).collect()
+    }
+
+    /// Devices found, then whether there is a device of a class at all.
+    fn nearness(&self, node: &NodeTally) -> (u64, bool) {
+        (self.found(node).0, node.has_class)
     }
 
     /// The node that comes nearest; of equals the first.
     pub(crate) fn closest(&self) -> Option<ClosestNode> {
-        let mut best: Option<(u64, u64, &NodeTally)> = None;
+        let mut best: Option<((u64, bool), &NodeTally)> = None;
         for node in &self.nodes {
-            let (found, needed) = self.found(node);
-            if best.is_none_or(|(most, ..)| found > most) {
-                best = Some((found, needed, node));
+            let nearness = self.nearness(node);
+            if best.is_none_or(|(most, _)| nearness > most) {
+                best = Some((nearness, node));
             }
         }
-        let (found, needed, node) = best?;
+        let (_, node) = best?;
+        let (found, needed) = self.found(node);
         let alike = self.nodes.iter().filter(|other| other.shape == node.shape).count();
         Some(ClosestNode { name: node.name.clone(), found, needed, alike: u64::try_from(alike).unwrap_or(u64::MAX) })
     }
@@ -252,14 +269,18 @@ impl Observer for Survey {
             let need = node.needs.get(index).copied().unwrap_or(unit.count);
             (need.max(1), 0)
         });
-        self.nodes.push(NodeTally { name: node.name.to_owned(), units: needs.collect(), shape: 0 });
+        self.nodes.push(NodeTally { name: node.name.to_owned(), units: needs.collect(), shape: 0, has_class: false });
         self.at_hand.clear();
         true
     }
 
     fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
-        let shape = self.shapes.of_device(obstacles, device, self.units.get(unit));
+        let shape = self.shapes.of_device(obstacles, device, self.units.get(unit), self.compared.get(unit));
         self.at_hand.push(shape);
+        let is_other = |obstacle: &Obstacle<'_>| matches!(mark(obstacle).kind, ReasonKind::NotOfClass);
+        if let Some(tally) = self.nodes.last_mut().filter(|node| !node.has_class) {
+            tally.has_class = !obstacles.iter().any(is_other);
+        }
         let standing = self.standing_of(shape, obstacles);
         if standing == Standing::Usable
             && let Some(tally) = self.nodes.last_mut().and_then(|node| node.units.get_mut(unit))
