@@ -264,7 +264,7 @@ codes! {
     RunNotExpanded = "run/not-expanded", Info,
         "A workload of an unknown kind. Pods are made only if its spec has a Pod template and a number of Pods, and none was found here.";
     RunRefused = "run/refused", Error,
-        "The API server would not take the object. It is left out.";
+        "The API server would not take the object, or what the controller of a workload creates for it. It is left out.";
     RunPreempted = "run/preempted", Warning,
         "kube-scheduler evicts Pods so that a Pod of higher priority that fits nowhere gets their place. A Pod without a controller is lost.";
     RunEvicted = "run/evicted", Warning,

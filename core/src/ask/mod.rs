@@ -35,7 +35,7 @@ use crate::allocate::Limits;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::control_plane::infer::infer_nodes;
-use crate::control_plane::{PRIORITY_CLASS, note_not_given, unmodelled};
+use crate::control_plane::{note_not_given, unmodelled};
 use crate::explain::{self, settled::settle};
 use crate::finding::{Code, Finding};
 
@@ -115,10 +115,9 @@ fn not_looked_at(mut cluster: Cluster, limits: &Limits) -> Vec<Finding> {
         return findings;
     }
     let mut findings = settle(&mut cluster, limits).findings;
-    findings.retain(|finding| match finding.code {
-        // What is refused as it comes in is said by then.
-        Code::RunRefused => finding.path == PRIORITY_CLASS,
-        code => matches!(code, Code::RunNotGiven | Code::RunNotModelled | Code::RunNotExpanded),
+    findings.retain(|finding| {
+        let codes = [Code::RunNotGiven, Code::RunNotModelled, Code::RunNotExpanded, Code::RunRefused];
+        codes.contains(&finding.code)
     });
     findings
 }

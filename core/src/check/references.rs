@@ -11,7 +11,7 @@ use crate::finding::{Code, Finding, Severity};
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     let simulation = Simulation::of(&facts.cluster, Limits::default());
-    findings.extend(simulation.findings().iter().filter(|finding| finding.code == Code::RunRefused).cloned());
+    findings.extend(simulation.findings().into_iter().filter(|finding| finding.code == Code::RunRefused));
     let cluster = simulation.server().cluster();
     let pods = cluster.pods().values();
     let waiting = pods.filter(|pod| pod.spec.node_name.is_empty() && !pod.is_finished() && !pod.metadata.is_deleting());

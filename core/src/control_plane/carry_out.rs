@@ -29,7 +29,7 @@ impl Simulation {
             self.writes = self.writes.saturating_add(1);
             self.disturb(&action);
             let refused = match &action {
-                Action::Create { refused, .. } => refused.clone(),
+                Action::Create { object, refused: Some(event) } => Some((Object::clone(object), event.clone())),
                 _ => None,
             };
             let written = written(&action);
@@ -43,7 +43,8 @@ impl Simulation {
             self.refused = answer.as_ref().err().cloned();
             match (answer, refused) {
                 (Ok(()), _) => {}
-                (Err(error), Some(mut event)) if !error.is_race() => {
+                (Err(error), Some((object, mut event))) if !error.is_race() => {
+                    self.refusals.note(self.server.cluster(), &event.regarding, &object, &error);
                     event.note.push_str(&error.message);
                     self.server.record(event);
                     done = false;

@@ -10,7 +10,7 @@ use crate::api::pod::Pod;
 use crate::cluster::entries::is_for_pod;
 use crate::cluster::{Cluster, Key};
 use crate::controllers::claims::{self, Work};
-use crate::finding::Code;
+use crate::finding::ObjectRef;
 use crate::profile::{Mode, Profile};
 use crate::{
     controllers::{jobs, podgroup_protection as protection, pool_status, taint_eviction as eviction},
@@ -195,8 +195,6 @@ impl Simulation {
         }
         let after = u64::try_from(self.now.millis().saturating_sub(self.start.millis())).unwrap_or_default();
         causes.into_iter().for_each(|(pod, taints)| self.evictions.add(pod, after, taints));
-        self.findings.retain(|finding| finding.code != Code::RunEvicted);
-        self.findings.extend(self.evictions.findings());
     }
 
     /// From now on nobody is evicted.
@@ -206,6 +204,7 @@ impl Simulation {
 
     pub(super) fn run_job(&mut self) -> bool {
         let Some(key) = self.controllers.jobs.take(self.now) else { return false };
+        self.refusals.forget(&ObjectRef::new("Job", &*key.0, &*key.1));
         let most = self.controllers.workloads.most_of_job(self.server.cluster(), &key);
         let decision = jobs::reconcile(self.seen(), &self.controllers.profile, &key, most, self.now);
         let is_done = self.carry_out(decision);

@@ -21,7 +21,6 @@ use crate::decision::Time;
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
-use crate::near::nearest_name;
 use crate::scheduler::node_fit::is_inferred;
 use crate::validate::{ADMIN_LABEL, allows_admin_access};
 
@@ -115,7 +114,7 @@ impl Simulation {
     pub fn begin(&mut self) -> Vec<Finding> {
         self.complete();
         self.timeline = Some(Timeline::new(self.now, self.server.events().len()));
-        self.findings.clone()
+        self.findings()
     }
 
     /// Completes what was taken in: nodes are inferred where none is given, Pods get their priorities, workload controllers make their Pods.
@@ -171,17 +170,12 @@ impl Simulation {
         let pods: Vec<Arc<Pod>> = cluster.pods().values().filter(lacks).filter(names_class).cloned().collect();
         for mut pod in pods {
             let object = Object::Pod(Arc::clone(&pod)).reference();
-            let named = pod.spec.rest.get("priorityClassName").and_then(Value::as_str).unwrap_or_default().to_owned();
             match priority::admit(self.server.cluster(), Arc::make_mut(&mut pod)) {
                 Ok(()) => self.server.seed_object(Object::Pod(pod), self.now),
                 Err(problem) => {
                     let message = format!("refused: pods \"{}\" is forbidden: {problem}", object.name);
                     let finding = Finding::new(Code::RunRefused, PRIORITY_CLASS, message).about(object.clone());
-                    let classes = self.server.cluster().priority_classes().keys();
-                    let finding = match nearest_name(&named, classes) {
-                        Some(near) if *near != named => finding.with_hint(format!("did you mean `{near}`?")),
-                        _ => finding,
-                    };
+                    let finding = priority::with_near_class(self.server.cluster(), &pod, finding);
                     self.server.forget(&object);
                     let written = Object::Pod(pod).write();
                     self.server.cluster_mut().note_refused(written, std::slice::from_ref(&finding));

@@ -17,6 +17,7 @@ mod load;
 mod order;
 mod priority;
 mod queue;
+mod refusals;
 pub mod script;
 pub mod server;
 mod templates;
@@ -50,6 +51,7 @@ use crate::scheduler::{self, Examined, KnownRefusals, NodeCache, Scores, Setting
 use controllers::Controllers;
 use evictions::Evictions;
 use kubelet::Kubelets;
+use refusals::Refusals;
 use timeline::Timeline;
 use waiting::Waiting;
 
@@ -111,8 +113,10 @@ pub struct Simulation {
     preempted: Vec<Preempted>,
     /// How nodes compared for Pods that were placed, if that is kept.
     scores: Option<Scored>,
-    /// What is worth knowing about what was taken in, and who had to go because of taints.
+    /// What is worth knowing about what was taken in.
     findings: Vec<Finding>,
+    /// What controllers of workloads cannot create.
+    refusals: Refusals,
     /// Who had to go because of taints.
     evictions: Evictions,
     /// When what was taken in was completed.
@@ -189,6 +193,7 @@ impl Simulation {
             preempted: Vec::new(),
             scores: None,
             findings: Vec::new(),
+            refusals: Refusals::default(),
             evictions: Evictions::default(),
             start: now,
             bound: BTreeSet::new(),
@@ -203,9 +208,12 @@ impl Simulation {
         std::mem::take(self.server.cluster_mut())
     }
 
-    /// What is worth knowing about what was taken in, and who had to go because of taints.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
+    /// What is worth knowing about what was taken in, what controllers of workloads cannot create, and who had to go because of taints.
+    pub fn findings(&self) -> Vec<Finding> {
+        let mut findings = self.findings.clone();
+        findings.extend(self.refusals.findings());
+        findings.extend(self.evictions.findings());
+        findings
     }
 
     /// Whether a Pod had a node when it was taken in.

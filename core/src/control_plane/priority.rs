@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
+use crate::finding::Finding;
+use crate::near::nearest_name;
 
 /// Classes that every cluster has.
 const SYSTEM: [(&str, i64); 2] = [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
@@ -53,6 +55,15 @@ pub(super) fn admit(cluster: &Cluster, pod: &mut Pod) -> Result<(), String> {
     pod.spec.priority = Some(value);
     pod.spec.rest.set("preemptionPolicy", json!(policy));
     Ok(())
+}
+
+/// Says what the API server says to a Pod because of its class, with the class that may be meant.
+pub(super) fn with_near_class(cluster: &Cluster, pod: &Pod, finding: Finding) -> Finding {
+    let named = pod.spec.rest.get("priorityClassName").and_then(Value::as_str).unwrap_or_default();
+    match nearest_name(named, cluster.priority_classes().keys()) {
+        Some(near) if near != named => finding.with_hint(format!("did you mean `{near}`?")),
+        _ => finding,
+    }
 }
 
 /// Whether the value of a class is known.

@@ -8,6 +8,7 @@ use crate::cluster::{Cluster, Key};
 use crate::controllers::jobs;
 use crate::controllers::workloads::{self, MAX_PODS, WorkloadKey, is_active};
 use crate::decision::{Time, Trigger};
+use crate::finding::ObjectRef;
 use crate::gather::Gather;
 
 /// Longest chain of workloads that make one another.
@@ -118,6 +119,7 @@ impl Simulation {
     /// Lets a workload controller look at one workload. False when nothing is due.
     pub(super) fn run_workload(&mut self) -> bool {
         let Some(key) = self.controllers.workloads.queue.take(self.now) else { return false };
+        self.refusals.forget(&ObjectRef::new(&key.0, &*key.1, &*key.2));
         let most = self.controllers.workloads.most(self.server.cluster(), &key);
         let look = workloads::reconcile(self.seen(), &key, most);
         if look.is_rolling {

@@ -116,9 +116,11 @@ fn pods_of(cluster: &Cluster, settled: &Settled, workload: &ObjectRef) -> Result
     let cases: Vec<Case> = settled.order.iter().filter(is_own).map(|pod| pod_case(cluster, settled, pod)).collect();
     if cases.is_empty() {
         let message = format!("{} `{}/{}` has no Pods", workload.kind, key.0, key.1);
-        return Err(vec![
-            Finding::new(Code::ReadBadSettings, "subject", message).with_hint("there is nothing to explain"),
-        ]);
+        let object = ObjectRef::new(&workload.kind, &*key.0, &*key.1);
+        let is_refusal = |one: &&Finding| one.code == Code::RunRefused && one.object.as_ref() == Some(&object);
+        let refusal = settled.findings.iter().find(is_refusal).map(|refusal| refusal.message.as_str());
+        let finding = Finding::new(Code::ReadBadSettings, "subject", message);
+        return Err(vec![finding.with_hint(refusal.unwrap_or("there is nothing to explain"))]);
     }
     Ok(cases)
 }

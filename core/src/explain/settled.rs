@@ -80,7 +80,7 @@ pub(crate) struct Look {
 
 impl Look {
     pub(crate) fn of(simulation: &Simulation) -> Self {
-        let mut findings = simulation.findings().to_vec();
+        let mut findings = simulation.findings();
         let cluster = simulation.server().cluster();
         let order = scheduling_order(cluster);
         let waiting = |pod: &&Pod| !simulation.had_node(pod) && !pod.is_finished();

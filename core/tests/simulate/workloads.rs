@@ -1,6 +1,9 @@
 //! Pods from workloads.
 
+use apportion_core::allocate::Limits;
+use apportion_core::control_plane::Simulation;
 use apportion_core::finding::Code;
+use serde_json::json;
 
 use crate::support::{Ran, run};
 
@@ -64,6 +67,56 @@ fn a_workload_that_makes_no_pods_says_why() {
 }
 
 /// A Deployment of a dump without its ReplicaSets has the Pods of the dump, and the run says what is missing.
+/// Pods that admission refuses are a finding about the workload, at the field that they come from, and an Event of their controller.
+#[test]
+fn pods_that_are_refused_are_named_with_their_workload() {
+    let class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: { name: high }\nvalue: 5\n---\n";
+    let pods =
+        "template: { metadata: { labels: { app: x } }, spec: { priorityClassName: hihg, containers: [{ name: c }] } }";
+    for (api_version, kind, spec, path, controller) in [
+        ("apps/v1", "Deployment", format!("{{ replicas: 2, {pods} }}"), "spec.template.", "ReplicaSet"),
+        ("apps/v1", "StatefulSet", format!("{{ {pods} }}"), "spec.template.", "StatefulSet"),
+        ("apps/v1", "DaemonSet", format!("{{ {pods} }}"), "spec.template.", "DaemonSet"),
+        ("batch/v1", "Job", format!("{{ {pods} }}"), "spec.template.", "Job"),
+        (
+            "jobset.x-k8s.io/v1alpha2",
+            "JobSet",
+            format!("{{ replicatedJobs: [{{ name: a, replicas: 2, template: {{ spec: {{ {pods} }} }} }}] }}"),
+            "spec.replicatedJobs[0].template.spec.template.",
+            "Job",
+        ),
+    ] {
+        let text = format!(
+            "{class}apiVersion: v1\nkind: Node\nmetadata: {{ name: node-1 }}\n---\napiVersion: {api_version}\nkind: {kind}\nmetadata: {{ namespace: ml, name: work }}\nspec: {spec}"
+        );
+        let ran = run(&text);
+        let refusals: Vec<_> = ran.report.findings.iter().filter(|one| one.code == Code::RunRefused).collect();
+        let [refusal] = refusals.as_slice() else { panic!("{kind}: {refusals:?}") };
+        let object = refusal.object.as_ref().unwrap();
+        assert_eq!((&*object.kind, &*object.name), (kind, "work"));
+        assert_eq!(refusal.path, format!("{path}spec.priorityClassName"));
+        let said = "is forbidden: no PriorityClass with name hihg was found";
+        assert!(refusal.message.starts_with("its Pods are refused: pods \"work-"), "{refusal:?}");
+        assert!(refusal.message.ends_with(said), "{refusal:?}");
+        assert_eq!(refusal.hint.as_deref(), Some("did you mean `high`?"));
+        assert!(!ran.report.is_satisfied());
+        let mut simulation = Simulation::of(ran.engine.cluster(), Limits::default());
+        simulation.settle();
+        let events = simulation.server().events();
+        let (event, _) = events.iter().find(|(event, _)| event.reason == "FailedCreate").unwrap();
+        assert_eq!(event.regarding.kind, controller);
+        assert!(event.note.starts_with("Error creating: pods ") && event.note.ends_with(said), "{event:?}");
+        // With the class there is nothing to say any more.
+        let class = json!({ "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+            "metadata": { "name": "hihg" }, "value": 1 });
+        let now = simulation.now();
+        simulation.server_mut().create(class, now).unwrap();
+        simulation.run_until(now.plus_seconds(600));
+        assert_eq!(simulation.findings().iter().filter(|one| one.code == Code::RunRefused).count(), 0);
+        assert!(!simulation.server().cluster().pods().is_empty());
+    }
+}
+
 #[test]
 fn a_deployment_of_a_dump_without_replica_sets_gets_no_pods() {
     let owner = "{ apiVersion: apps/v1, kind: ReplicaSet, name: web-77, uid: u2, controller: true }";

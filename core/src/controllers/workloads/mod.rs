@@ -181,8 +181,13 @@ pub(crate) fn delete(pod: &Pod) -> Action {
 
 /// The workload of the input that a Pod comes from.
 pub(crate) fn root_of<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Workload> {
-    let namespace = &pod.metadata.namespace;
-    let mut owner = pod.metadata.controller();
+    root_above(cluster, &pod.metadata)
+}
+
+/// The workload of the input that an object comes from.
+pub(crate) fn root_above<'c>(cluster: &'c Cluster, metadata: &ObjectMeta) -> Option<&'c Workload> {
+    let namespace = &metadata.namespace;
+    let mut owner = metadata.controller();
     let mut root = None;
     for _ in 0..MAX_OWNERS {
         let Some(OwnerReference { kind, name, .. }) = owner else { break };

@@ -40,8 +40,7 @@ pub(super) fn named(case: &Case) -> Result<(), Contradiction> {
     let (mut engine, of_engine) = ask::engine(case);
     let (simulation, of_simulation) = ask::simulation(case, None);
     let later = engine.run().findings;
-    for (command, findings, later) in
-        [("run", of_engine, later.as_slice()), ("run --until", of_simulation, simulation.findings())]
+    for (command, findings, later) in [("run", of_engine, later), ("run --until", of_simulation, simulation.findings())]
     {
         for (index, object) in case.objects.iter().enumerate() {
             let own = findings[index].iter().chain(later.iter().filter(|one| is_refusal_of(one, object)));
