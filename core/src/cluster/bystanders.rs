@@ -23,6 +23,12 @@ impl Cluster {
         removed.is_some()
     }
 
+    /// Whether there are any of a kind.
+    pub(crate) fn has_bystanders(&self, kind: &str) -> bool {
+        let first = (kind.to_owned(), String::new(), String::new());
+        self.bystanders.range_from(&first).next().is_some_and(|((of, ..), _)| of == kind)
+    }
+
     /// PersistentVolumes that no claim has.
     pub(crate) fn free_volumes(&self) -> &volumes::FreeVolumes {
         &self.free_volumes

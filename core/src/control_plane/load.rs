@@ -16,7 +16,6 @@ use crate::api::source::MANAGED_BY;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{self, Binding, Resolved, Source};
-use crate::controllers::workloads;
 use crate::decision::Time;
 use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef, list};
@@ -114,7 +113,8 @@ impl Simulation {
     pub fn begin(&mut self) -> Vec<Finding> {
         self.complete();
         self.timeline = Some(Timeline::new(self.now, self.server.events().len()));
-        self.findings()
+        // No Pod serves yet: what waits for one is said in the report.
+        self.lasting()
     }
 
     /// Completes what was taken in: nodes are inferred where none is given, Pods get their priorities, workload controllers make their Pods.
@@ -133,7 +133,6 @@ impl Simulation {
         self.knows_nodes = true;
         self.hear();
         self.play_workloads();
-        findings.extend(workloads::notes(self.server.cluster()));
         // The controllers hear of the objects that were given; such objects do not count as changes.
         self.hear();
         self.run_pods();
@@ -303,6 +302,7 @@ fn not_given(cluster: &Cluster) -> Vec<(&'static str, bool)> {
             cluster.pod_groups().values().all(|group| made(&group.metadata)),
             names("PodGroup", "podgroups") || pods().any(|pod| pod.group_name().is_some()),
         ),
+        ("PersistentVolumeClaim", !cluster.has_bystanders("PersistentVolumeClaim"), false),
         ("ReplicaSet", lacks_sets, true),
         ("Job", lacks_jobs, true),
     ];

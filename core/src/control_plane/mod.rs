@@ -42,6 +42,7 @@ use crate::api::pod::Pod;
 use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::server::{Refused, Server};
+use crate::controllers::workloads::{notes, waits};
 use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
 use crate::gather::Gather;
@@ -208,9 +209,18 @@ impl Simulation {
         std::mem::take(self.server.cluster_mut())
     }
 
-    /// What is worth knowing about what was taken in, what controllers of workloads cannot create, and who had to go because of taints.
+    /// What is worth knowing about what was taken in, what controllers of workloads cannot create or do not create yet, and who had to go
+    /// because of taints.
     pub fn findings(&self) -> Vec<Finding> {
+        let mut findings = self.lasting();
+        findings.extend(waits(self.server.cluster()).into_iter().filter(|_| self.knows_nodes));
+        findings
+    }
+
+    /// The same without what is not created yet.
+    fn lasting(&self) -> Vec<Finding> {
         let mut findings = self.findings.clone();
+        findings.extend(notes(self.server.cluster()).into_iter().filter(|_| self.knows_nodes));
         findings.extend(self.refusals.findings());
         findings.extend(self.evictions.findings());
         findings

@@ -153,10 +153,7 @@ impl Open {
         }
         let provisioner = class.rest.get("provisioner").and_then(Value::as_str).unwrap_or_default();
         let makes = !matches!(provisioner, "" | "kubernetes.io/no-provisioner");
-        let of_kind = (volumes::KIND.to_owned(), String::new(), String::new());
-        let has_volumes =
-            || bystanders.range_from(&of_kind).next().is_some_and(|((kind, ..), _)| kind == volumes::KIND);
-        if !makes && !has_volumes() {
+        if !makes && !cluster.has_bystanders(volumes::KIND) {
             return None;
         }
         let mut open = Self {

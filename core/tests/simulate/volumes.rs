@@ -1,6 +1,7 @@
 //! Claims whose volume is found, or made, once their Pod has a node.
 
-use apportion_core::finding::Code;
+use apportion_core::finding::{Code, ObjectRef};
+use serde_json::{Value, json};
 
 use crate::support::{pod, run};
 
@@ -75,4 +76,53 @@ allowedTopologies:
     assert_eq!([ran.pod("one"), ran.pod("two")].map(|pod| pod.node.as_deref()), [Some("a"), Some("a")]);
     let said = ran.finding(Code::RunNotModelled);
     assert!(said.message.contains("its class is assumed to make a volume"), "{said:?}");
+}
+
+/// A StatefulSet's Pod gets a claim of each template, which stands for a volume of the same name; a claim that there is stays as it is.
+#[test]
+fn a_stateful_set_makes_claims_of_its_templates() {
+    let set = "
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: { namespace: default, name: db }
+spec:
+  replicas: 2
+  selector: { matchLabels: { app: db } }
+  volumeClaimTemplates:
+  - metadata: { name: data, labels: { tier: fast } }
+    spec: { accessModes: [ReadWriteOnce], storageClassName: local, resources: { requests: { storage: 5Gi } } }
+  template:
+    metadata: { labels: { app: db } }
+    spec:
+      containers: [{ name: c, image: x }]
+      volumes: [{ name: data, emptyDir: {} }, { name: scratch, emptyDir: {} }]
+";
+    let ran = run(&format!("{CLASS}{set}"));
+    // The other Pod has no volume left.
+    assert_eq!(ran.pod("db-0").node.as_deref(), Some("a"));
+    assert!(ran.reason("db-1").message.contains("no free volume for a claim of the Pod"), "{:?}", ran.reason("db-1"));
+    let names = |pod: &str| {
+        let volumes = ran.pod_object(pod).spec.rest.get("volumes").and_then(Value::as_array).unwrap();
+        volumes.iter().map(|volume| volume["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("db-0"), ["data", "scratch"]);
+    let claim = |name: &str| ran.engine.get(&ObjectRef::new("PersistentVolumeClaim", "default", name)).unwrap();
+    assert_eq!(claim("data-db-0")["metadata"]["labels"], json!({ "tier": "fast", "app": "db" }));
+    assert_eq!(claim("data-db-0")["spec"]["volumeName"], "disk-1");
+    assert_eq!(claim("data-db-1")["spec"].get("volumeName"), None);
+    // With a claim that has a volume for any node, there is nothing to wait for.
+    let given = "
+apiVersion: v1
+kind: PersistentVolume
+metadata: { name: disk-2 }
+spec: { capacity: { storage: 9Gi }, accessModes: [ReadWriteOnce], storageClassName: local }
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: { namespace: default, name: data-db-1 }
+spec: { accessModes: [ReadWriteOnce], storageClassName: local, volumeName: disk-2 }
+---
+";
+    let ran = run(&format!("{CLASS}{given}{set}"));
+    assert_eq!([ran.pod("db-0"), ran.pod("db-1")].map(|pod| pod.node.is_some()), [true, true]);
 }

@@ -135,6 +135,28 @@ fn a_stateful_set_numbers_its_pods() {
     assert_eq!(ran.pod_object("work-6").metadata.labels["apps.kubernetes.io/pod-index"], "6");
 }
 
+/// In order, a Pod is made once those before it are running; with `Parallel` all are made at once.
+#[test]
+fn a_stateful_set_makes_its_pods_in_order() {
+    let node = "apiVersion: v1\nkind: Node\nmetadata: { name: node-1 }\nstatus: { allocatable: { cpu: '2', pods: '9' } }\n---\n";
+    let template = "template: { metadata: { labels: { app: x } }, spec: { containers: [{ name: c, resources: { requests: { cpu: '1' } } }] } }";
+    let set = |policy: &str| {
+        let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: { namespace: ml, name: work }";
+        run(&format!("{node}{set}\nspec: {{ replicas: 5, {policy}{template} }}"))
+    };
+    let ran = set("");
+    assert_eq!(ran.pod_names(), ["work-0", "work-1", "work-2"]);
+    let waits = ran.finding(Code::RunReplicasCapped);
+    assert_eq!(waits.message, "2 more Pods wait until `work-2` is running and ready");
+    let ran = set("podManagementPolicy: Parallel, ");
+    assert_eq!(ran.pod_names().len(), 5);
+    assert!(!ran.has(Code::RunReplicasCapped));
+    // All that fit are made, and nothing waits.
+    let ran = run_workload("apps/v1", "StatefulSet", &format!("  replicas: 3\n{TEMPLATE}"));
+    assert_eq!(ran.pod_names(), ["work-0", "work-1", "work-2"]);
+    assert!(!ran.has(Code::RunReplicasCapped));
+}
+
 #[test]
 fn a_daemon_set_has_one_pod_on_each_node_that_suits() {
     let nodes = "

@@ -193,6 +193,7 @@ fn stateful_set(owner: &Workload, name: String, mut spec: StatefulSetSpec) -> Wo
     let own = labels.filter(|(name, _)| [LWS_NAME, LWS_GROUP, LWS_WORKER].contains(&name.as_str()));
     let own: BTreeMap<&String, &String> = own.gather();
     spec.rest.set("selector", json!({ "matchLabels": own }));
+    spec.rest.set("podManagementPolicy", json!("Parallel"));
     let labels = [(LWS_NAME.to_owned(), owner.metadata.name.clone())].into_iter().gather();
     let metadata = ObjectMeta { labels, ..ObjectMeta::default() };
     child(owner, "apps/v1", "StatefulSet", name, metadata, WorkloadSpec::StatefulSet(Box::new(spec)))

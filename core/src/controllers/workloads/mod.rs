@@ -4,13 +4,14 @@
 //! run or in the cluster that the objects were dumped from, is found again by owner reference and counts. Jobs have a controller of
 //! their own, [`super::jobs`].
 //!
-//! Not modelled: pauses between replacements, a StatefulSet's order of starting, proportional scaling of a Deployment while it rolls,
+//! Not modelled: pauses between replacements, proportional scaling of a Deployment while it rolls,
 //! statuses of workloads, new templates of JobSets and LeaderWorkerSets.
 
 mod deployment;
 mod makers;
 mod pods;
 mod shown;
+mod stateful_set;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use crate::finding::ObjectRef;
 
 pub(crate) use makers::suspended;
 pub(crate) use pods::superfluous;
-pub(crate) use shown::{notes, roots};
+pub(crate) use shown::{notes, roots, waits};
 
 /// Most Pods that one workload of the input is shown with.
 pub(crate) const MAX_PODS: u64 = 16;
@@ -43,7 +44,7 @@ pub(crate) type WorkloadKey = (String, String, String);
 #[derive(Debug, Default)]
 pub(crate) struct Look {
     pub(crate) decision: Decision,
-    /// Whether Pods of an earlier template are being replaced.
+    /// Whether it goes on when Pods serve: those of an earlier template are being replaced, or others wait to be made.
     pub(crate) is_rolling: bool,
 }
 
@@ -64,7 +65,7 @@ pub(crate) fn reconcile(cluster: &Cluster, key: &WorkloadKey, most: u64) -> Look
         WorkloadSpec::JobSet(spec) => Look::of(makers::job_set(cluster, workload, spec), false),
         WorkloadSpec::LeaderWorkerSet(spec) => Look::of(makers::leader_worker_set(cluster, workload, spec), false),
         WorkloadSpec::ReplicaSet(spec) => Look::of(pods::replica_set(cluster, workload, spec, most), false),
-        WorkloadSpec::StatefulSet(spec) => pods::stateful_set(cluster, workload, spec, most),
+        WorkloadSpec::StatefulSet(spec) => stateful_set::stateful_set(cluster, workload, spec, most),
         WorkloadSpec::DaemonSet(spec) => pods::daemon_set(cluster, workload, spec, most),
         WorkloadSpec::Other(spec) => Look::of(pods::other(cluster, workload, spec, most), false),
         WorkloadSpec::Job(_) => Look::default(),

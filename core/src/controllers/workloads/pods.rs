@@ -1,4 +1,4 @@
-//! Controllers that make Pods: ReplicaSet, StatefulSet, DaemonSet, and the kinds that are not known.
+//! Controllers that make Pods: ReplicaSet, DaemonSet, and the kinds that are not known.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::api::node::{NAME_FIELD, NodeSelector, NodeSelectorOperator, NodeSelec
 use crate::api::object::Object;
 use crate::api::pod::{Affinity, NodeAffinity, NodeToleration, Pod, PodSpec, PodTemplateSpec};
 use crate::api::read::Json;
-use crate::api::workload::{DaemonSetSpec, OtherSpec, ReplicaSetSpec, StatefulSetSpec, Workload};
+use crate::api::workload::{DaemonSetSpec, OtherSpec, ReplicaSetSpec, Workload};
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::decision::Action;
@@ -20,8 +20,8 @@ use crate::gather::Gather;
 use crate::scheduler::node_fit::NodeState;
 
 use super::deployment::part;
-use super::makers::{LWS_GROUP, LWS_NAME, LWS_SIZE, LWS_WORKER, count, groups_shown, leads};
-use super::{Look, MAX_PODS, create, delete, is_active, is_available, key, pod_of, pods_of};
+use super::makers::count;
+use super::{Look, create, delete, is_active, is_available, key, pod_of, pods_of};
 
 /// Annotation by which users say which Pods go first.
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
@@ -72,72 +72,6 @@ pub(crate) fn superfluous<'c>(cluster: &Cluster, mut pods: Vec<&'c Pod>, number:
     });
     pods.truncate(usize::try_from(number).unwrap_or(usize::MAX));
     pods
-}
-
-/// A StatefulSet numbers its Pods; one that ended goes before another gets its name.
-pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &StatefulSetSpec, most: u64) -> Look {
-    let start = spec.ordinals.as_ref().map_or(0, |ordinals| count(Some(ordinals.start)));
-    let name = |ordinal: u64| format!("{}-{}", workload.metadata.name, start.saturating_add(ordinal));
-    let own: BTreeMap<&str, &Pod> =
-        pods_of(cluster, &key(workload)).map(|pod| (pod.metadata.name.as_str(), pod)).gather();
-    let wanted = count(spec.replicas);
-    let shown = wanted.min(most_of_group(spec).unwrap_or(most).max(own.len() as u64));
-    let mut actions = Vec::new();
-    let ordinal_of = |pod: &Pod| -> Option<u64> {
-        let number = pod.metadata.name.strip_prefix(workload.metadata.name.as_str())?.strip_prefix('-')?;
-        number.parse::<u64>().ok()?.checked_sub(start)
-    };
-    let mut beyond: Vec<(u64, &Pod)> = own.values().filter_map(|pod| Some((ordinal_of(pod)?, *pod))).collect();
-    beyond.retain(|(ordinal, pod)| *ordinal >= wanted && !pod.metadata.is_deleting());
-    beyond.arrange_by_key(|(ordinal, _)| std::cmp::Reverse(*ordinal));
-    actions.extend(beyond.into_iter().map(|(_, pod)| delete(pod)));
-    let mut outdated = Vec::new();
-    let mut is_whole = true;
-    let rolling = spec.rest.get("updateStrategy");
-    let partition = rolling.and_then(|strategy| strategy.pointer("/rollingUpdate/partition")).and_then(Value::as_u64);
-    let is_parallel = spec.rest.get("podManagementPolicy").and_then(Value::as_str) == Some("Parallel");
-    let is_by_hand = rolling.is_some_and(|strategy| text(strategy, "type") == "OnDelete");
-    for ordinal in 0..shown {
-        let name = name(ordinal);
-        match own.get(name.as_str()) {
-            Some(pod) if pod.is_finished() && !pod.metadata.is_deleting() => actions.push(delete(pod)),
-            Some(pod) => {
-                let is_current = is_of_template(&spec.template, pod);
-                // In order, an old Pod that never becomes ready keeps all others from being replaced.
-                is_whole &= is_available(pod) || (is_parallel && !is_current && !pod.metadata.is_deleting());
-                if !is_current && ordinal >= partition.unwrap_or_default() && !is_by_hand {
-                    outdated.push(*pod);
-                }
-            }
-            None if cluster.pods().contains_key(&(workload.metadata.namespace.clone(), name.clone())) => {}
-            None => {
-                is_whole = false;
-                let mut pod = pod_of(workload, &spec.template);
-                let number = start.saturating_add(ordinal).to_string();
-                let labels = &mut pod.metadata.labels;
-                if labels.contains_key(LWS_NAME) {
-                    // Leaders are numbered by group, workers within their group from 1.
-                    let label = if start == 0 { LWS_GROUP } else { LWS_WORKER };
-                    labels.insert(label.to_owned(), number.clone());
-                }
-                labels.insert("statefulset.kubernetes.io/pod-name".to_owned(), name.clone());
-                labels.insert("apps.kubernetes.io/pod-index".to_owned(), number);
-                pod.metadata.name = name;
-                actions.push(create(workload, Object::Pod(Arc::new(pod))));
-            }
-        }
-    }
-    // One at a time, from the last one, and only while all new ones serve.
-    let goes = outdated.last().filter(|pod| is_whole && is_active(pod));
-    actions.extend(goes.map(|pod| delete(pod)));
-    Look::of(actions, !outdated.is_empty())
-}
-
-/// How many Pods of a StatefulSet of a LeaderWorkerSet are shown: whole groups, or the first Pods of the first one.
-fn most_of_group(spec: &StatefulSetSpec) -> Option<u64> {
-    let metadata = &spec.template.metadata;
-    let size: u64 = metadata.annotations.get(LWS_SIZE)?.parse().ok()?;
-    Some(if leads(metadata) { groups_shown(size) } else { MAX_PODS.saturating_sub(1) })
 }
 
 /// A DaemonSet has a Pod on every node that suits.
@@ -259,7 +193,7 @@ impl Names {
 }
 
 /// Whether a Pod is of a template: it has all that the template says. What the API server and admission add does not matter.
-fn is_of_template(template: &PodTemplateSpec, pod: &Pod) -> bool {
+pub(super) fn is_of_template(template: &PodTemplateSpec, pod: &Pod) -> bool {
     let metadata = &template.metadata;
     is_made_of(&metadata.labels, &metadata.annotations, &template.spec, &pod.metadata, &pod.spec)
 }

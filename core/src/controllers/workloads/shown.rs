@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::deployment::is_paused;
 use super::makers::{count, parallel, suspended};
-use super::{MAX_PODS, WorkloadKey, children, key, pods, reference, root_of};
+use super::{MAX_PODS, WorkloadKey, children, key, pods, reference, root_of, stateful_set};
 use crate::api::workload::{Workload, WorkloadSpec};
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
@@ -62,6 +62,20 @@ pub(crate) fn notes(cluster: &Cluster) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// What is not made yet because what comes before it does not serve.
+pub(crate) fn waits(cluster: &Cluster) -> Vec<Finding> {
+    let roots = roots(cluster);
+    let workloads = roots.iter().filter_map(|key| cluster.workloads().get(key));
+    let finding = |workload: &Workload| {
+        let finding = match &workload.spec {
+            WorkloadSpec::StatefulSet(spec) => stateful_set::waits(cluster, workload, spec),
+            _ => None,
+        };
+        Some(finding?.about(reference(workload)))
+    };
+    workloads.filter_map(finding).collect()
 }
 
 /// Whether a workload waits to be resumed, in words.
