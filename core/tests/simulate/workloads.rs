@@ -2,7 +2,8 @@
 
 use apportion_core::allocate::Limits;
 use apportion_core::control_plane::Simulation;
-use apportion_core::finding::Code;
+use apportion_core::decision::Patch;
+use apportion_core::finding::{Code, ObjectRef};
 use serde_json::json;
 
 use crate::support::{Ran, run};
@@ -259,6 +260,36 @@ fn a_job_set_makes_jobs_for_each_group() {
     }
     assert_eq!(ran.pod(names[0]).owner.as_ref().unwrap().kind, "JobSet");
     assert_eq!(ran.engine.cluster().workloads().len(), 4);
+}
+
+/// Jobs that depend on others are made once those are ready, or complete; what waits is named.
+#[test]
+fn jobs_of_a_job_set_wait_for_those_that_they_depend_on() {
+    let job = "template: { spec: { template: { spec: { containers: [{ name: c }] } } }";
+    let set = |depends: &str, more: &str| {
+        let groups = format!("[{{ name: prep, {job} }} }}, {{ name: work, replicas: 2, {depends}{job} }} }}]");
+        run_workload("jobset.x-k8s.io/v1alpha2", "JobSet", &format!("  replicatedJobs: {groups}{more}"))
+    };
+    let ran = set("dependsOn: [{ name: prep, status: Ready }], ", "");
+    assert_eq!(ran.pod_names().len(), 3, "{:?}", ran.pod_names());
+    assert!(!ran.has(Code::RunReplicasCapped));
+    let ran = set("", "\n  startupPolicy: { startupPolicyOrder: InOrder }");
+    assert_eq!(ran.pod_names().len(), 3, "{:?}", ran.pod_names());
+    let ran = set("dependsOn: [{ name: prep, status: Complete }], ", "");
+    assert_eq!(ran.pod_names().len(), 1, "{:?}", ran.pod_names());
+    let waits = ran.finding(Code::RunReplicasCapped);
+    assert_eq!(waits.message, "2 Jobs of `work` are not made before those of `prep` complete");
+    assert_eq!(waits.path, "spec.replicatedJobs[1].dependsOn");
+    // Once the Pod has succeeded, the others follow.
+    let mut simulation = Simulation::of(ran.engine.cluster(), Limits::default());
+    simulation.settle();
+    let now = simulation.now();
+    let pod = ObjectRef::new("Pod", "ml", ran.pod_names()[0]);
+    let ended = Patch::merge(pod, true, json!({ "status": { "phase": "Succeeded" } }));
+    simulation.server_mut().patch(&ended, now).unwrap();
+    simulation.settle();
+    assert_eq!(simulation.server().cluster().pods().len(), 3);
+    assert!(simulation.findings().iter().all(|one| one.code != Code::RunReplicasCapped));
 }
 
 #[test]

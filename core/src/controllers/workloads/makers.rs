@@ -1,4 +1,4 @@
-//! Controllers that make further workloads: CronJob, JobSet, LeaderWorkerSet.
+//! Controllers that make further workloads: CronJob, LeaderWorkerSet.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::api::pod::PodTemplateSpec;
 use crate::api::workload::{
-    CronJobSpec, JobSetSpec, JobSpec, KUEUE_QUEUE, LeaderWorkerSetSpec, StatefulSetOrdinals, StatefulSetSpec, Workload,
+    CronJobSpec, JobSpec, KUEUE_QUEUE, LeaderWorkerSetSpec, StatefulSetOrdinals, StatefulSetSpec, Workload,
     WorkloadSpec,
 };
 use crate::cluster::Cluster;
@@ -19,8 +19,6 @@ use crate::derive;
 use crate::finding::{Code, Finding};
 use crate::gather::Gather;
 
-/// Label with the group of Jobs that a Pod of a JobSet belongs to.
-pub(super) const JOBSET_GROUP: &str = "jobset.sigs.k8s.io/replicatedjob-name";
 /// Label with the name of the LeaderWorkerSet.
 pub(super) const LWS_NAME: &str = "leaderworkerset.sigs.k8s.io/name";
 /// Label with the number of the group.
@@ -51,7 +49,7 @@ pub(super) fn cron_job(cluster: &Cluster, workload: &Workload, spec: &CronJobSpe
 }
 
 /// A Job of a template, with more labels.
-fn job(
+pub(super) fn job(
     owner: &Workload,
     name: String,
     template: &ObjectMeta,
@@ -61,48 +59,6 @@ fn job(
     let labels = template.labels.clone().into_iter().chain(more).gather();
     let metadata = ObjectMeta { labels, annotations: template.annotations.clone(), ..ObjectMeta::default() };
     made(owner, child(owner, "batch/v1", "Job", name, metadata, WorkloadSpec::Job(Box::new(spec))))
-}
-
-/// A JobSet gets its Jobs at once, as many as there is room for their Pods.
-pub(super) fn job_set(cluster: &Cluster, workload: &Workload, spec: &JobSetSpec) -> Vec<Action> {
-    if suspended(workload, spec.suspend).0 {
-        return Vec::new();
-    }
-    let existing = children(cluster, workload);
-    let mut actions = Vec::new();
-    let (mut global, mut shown) = (0u64, 0u64);
-    for group in &spec.replicated_jobs {
-        let replicas = count(group.replicas);
-        for index in 0..replicas.min(MAX_PODS) {
-            if shown >= MAX_PODS {
-                break;
-            }
-            shown = shown.saturating_add(parallel(&group.template.spec));
-            let name = format!("{}-{}-{index}", workload.metadata.name, group.name);
-            if existing.iter().any(|child| child.metadata.name == name) {
-                continue;
-            }
-            let labels = [
-                ("jobset.sigs.k8s.io/jobset-name", workload.metadata.name.clone()),
-                (JOBSET_GROUP, group.name.clone()),
-                ("jobset.sigs.k8s.io/replicatedjob-replicas", replicas.to_string()),
-                ("jobset.sigs.k8s.io/job-index", index.to_string()),
-                ("jobset.sigs.k8s.io/job-global-index", global.saturating_add(index).to_string()),
-                ("jobset.sigs.k8s.io/restart-attempt", "0".to_owned()),
-            ];
-            let mut spec = group.template.spec.clone();
-            if spec.completion_mode.is_empty() {
-                spec.completion_mode = "Indexed".to_owned();
-            }
-            let labels = labels.map(|(key, value)| (key.to_owned(), value));
-            spec.template.metadata.labels.extend(labels.clone());
-            // The JobSet resumes its Jobs itself.
-            spec.suspend = None;
-            actions.push(job(workload, name, &group.template.metadata, spec, labels));
-        }
-        global = global.saturating_add(replicas);
-    }
-    actions
 }
 
 /// A LeaderWorkerSet has its leaders in one StatefulSet, and the workers of each in another. Whole groups are shown, but at least one.

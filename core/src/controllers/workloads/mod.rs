@@ -8,6 +8,7 @@
 //! statuses of workloads, new templates of JobSets and LeaderWorkerSets.
 
 mod deployment;
+mod job_set;
 mod makers;
 mod pods;
 mod shown;
@@ -62,7 +63,7 @@ pub(crate) fn reconcile(cluster: &Cluster, key: &WorkloadKey, most: u64) -> Look
     match &workload.spec {
         WorkloadSpec::Deployment(spec) => deployment::deployment(cluster, workload, spec, most),
         WorkloadSpec::CronJob(spec) => Look::of(makers::cron_job(cluster, workload, spec), false),
-        WorkloadSpec::JobSet(spec) => Look::of(makers::job_set(cluster, workload, spec), false),
+        WorkloadSpec::JobSet(spec) => job_set::job_set(cluster, workload, spec),
         WorkloadSpec::LeaderWorkerSet(spec) => Look::of(makers::leader_worker_set(cluster, workload, spec), false),
         WorkloadSpec::ReplicaSet(spec) => Look::of(pods::replica_set(cluster, workload, spec, most), false),
         WorkloadSpec::StatefulSet(spec) => stateful_set::stateful_set(cluster, workload, spec, most),
@@ -81,7 +82,11 @@ pub(crate) fn affected(
     let mut keys = BTreeSet::new();
     match (trigger.before.as_deref(), trigger.after.as_deref()) {
         (Some(Object::Workload(before)), Some(Object::Workload(after)))
-            if before.spec == after.spec && before.metadata.is_deleting() == after.metadata.is_deleting() => {}
+            if before.spec == after.spec && before.metadata.is_deleting() == after.metadata.is_deleting() =>
+        {
+            // Jobs may wait for what this one's status says.
+            keys.extend(owner_key(&after.metadata).filter(|key| rolls(key)));
+        }
         (before @ (Some(Object::Workload(_)) | None), after @ (Some(Object::Workload(_)) | None)) => {
             let workloads = [before, after].into_iter().flatten();
             for object in workloads {
@@ -215,7 +220,7 @@ pub(crate) fn template_path(root: &Workload, pod: &Pod) -> String {
         | WorkloadSpec::Job(_) => "spec.template.".to_owned(),
         WorkloadSpec::CronJob(_) => "spec.jobTemplate.spec.template.".to_owned(),
         WorkloadSpec::JobSet(spec) => {
-            let group = pod.metadata.labels.get(makers::JOBSET_GROUP);
+            let group = pod.metadata.labels.get(job_set::GROUP);
             let index = spec.replicated_jobs.iter().position(|job| Some(&job.name) == group).unwrap_or_default();
             format!("spec.replicatedJobs[{index}].template.spec.template.")
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::deployment::is_paused;
 use super::makers::{count, parallel, suspended};
-use super::{MAX_PODS, WorkloadKey, children, key, pods, reference, root_of, stateful_set};
+use super::{MAX_PODS, WorkloadKey, children, job_set, key, pods, reference, root_of, stateful_set};
 use crate::api::workload::{Workload, WorkloadSpec};
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
@@ -68,14 +68,15 @@ pub(crate) fn notes(cluster: &Cluster) -> Vec<Finding> {
 pub(crate) fn waits(cluster: &Cluster) -> Vec<Finding> {
     let roots = roots(cluster);
     let workloads = roots.iter().filter_map(|key| cluster.workloads().get(key));
-    let finding = |workload: &Workload| {
-        let finding = match &workload.spec {
-            WorkloadSpec::StatefulSet(spec) => stateful_set::waits(cluster, workload, spec),
-            _ => None,
+    let waits = |workload: &Workload| {
+        let findings = match &workload.spec {
+            WorkloadSpec::StatefulSet(spec) => stateful_set::waits(cluster, workload, spec).into_iter().collect(),
+            WorkloadSpec::JobSet(spec) => job_set::waits(cluster, workload, spec),
+            _ => Vec::new(),
         };
-        Some(finding?.about(reference(workload)))
+        findings.into_iter().map(|finding| finding.about(reference(workload))).collect::<Vec<_>>()
     };
-    workloads.filter_map(finding).collect()
+    workloads.flat_map(waits).collect()
 }
 
 /// Whether a workload waits to be resumed, in words.
