@@ -141,6 +141,10 @@ fn volumes(cluster: &Cluster, pod: &Pod) -> Option<String> {
         Some(claim) if volumes::volume_name(claim).is_empty() => {
             volumes::assumed(cluster, claim).map(|assumed| format!("PersistentVolumeClaim `{name}` {assumed}"))
         }
+        Some(claim) if volumes::bound(cluster, claim).is_none() && !volumes::lacks_volume(cluster, claim) => {
+            let volume = volumes::volume_name(claim);
+            Some(format!("PersistentVolume `{volume}` of PersistentVolumeClaim `{name}` is not given"))
+        }
         Some(_) => None,
     })
 }

@@ -263,6 +263,7 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
             | Refusal::Feature { .. }
             | Refusal::VolumeNode
             | Refusal::NoVolume
+            | Refusal::VolumeMissing
             | Refusal::VolumeZone
             | Refusal::Devices(_) => return None,
         }

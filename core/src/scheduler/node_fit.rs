@@ -134,6 +134,8 @@ pub(crate) enum Refusal {
     VolumeNode,
     /// There is no free volume for a claim of the Pod, and none can be made.
     NoVolume,
+    /// A claim of the Pod is bound to a volume that does not exist.
+    VolumeMissing,
     /// A volume of the Pod is in another zone or region.
     VolumeZone,
     /// The node lacks the label whose value names the domain of a spread constraint.
@@ -192,6 +194,7 @@ impl Refusal {
             | Self::AddedAffinity
             | Self::VolumeNode
             | Self::NoVolume
+            | Self::VolumeMissing
             | Self::VolumeZone
             | Self::NoDomain { .. }
             | Self::PodAffinity
@@ -215,6 +218,9 @@ impl fmt::Display for Refusal {
             Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
             Self::VolumeNode => f.write_str("node(s) didn't match PersistentVolume's node affinity"),
             Self::NoVolume => f.write_str("node(s) didn't find available persistent volumes to bind"),
+            Self::VolumeMissing => {
+                f.write_str("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
+            }
             Self::VolumeZone => f.write_str("node(s) had no available volume zone"),
             Self::NoDomain { .. } => {
                 f.write_str("node(s) didn't match pod topology spread constraints (missing required label)")

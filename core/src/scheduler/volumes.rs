@@ -1,6 +1,7 @@
 //! Where the volumes of a Pod can be used: a PersistentVolume that a claim is bound to may belong to some nodes, or to a zone. A claim whose volume
 //! is chosen once its Pod has a node needs a free volume there, or a class that makes volumes there.
 //!
+//! A claim that is bound to a volume that does not exist keeps its Pod from every node.
 //! Other claims without a volume, and what is not among the objects, keep a Pod from no node. Not looked at: how many volumes a node can attach,
 //! how much space is left for new ones, and volumes that one Pod has for itself.
 //!
@@ -40,6 +41,8 @@ pub(crate) struct Volumes {
     nodes: Vec<NodeSelector>,
     /// Claims without a volume, the smallest first.
     open: Vec<Open>,
+    /// Whether a claim is bound to a volume that does not exist.
+    lacks_volume: bool,
     /// Positions of labels, and their values on nodes.
     zones: BTreeSet<(usize, BTreeSet<String>)>,
 }
@@ -70,6 +73,7 @@ impl Volumes {
         for entry in entries(pod) {
             let Some(claim) = claim_name(pod, entry).and_then(|name| claim(cluster, pod, &name)) else { continue };
             let Some(volume) = bound(cluster, claim) else {
+                all.lacks_volume |= lacks_volume(cluster, claim);
                 all.open.extend(Open::of(cluster, claim));
                 continue;
             };
@@ -97,6 +101,7 @@ impl Volumes {
         if !has_binding {
             self.nodes.clear();
             self.open.clear();
+            self.lacks_volume = false;
         }
         if !has_zones {
             self.zones.clear();
@@ -110,7 +115,11 @@ impl Volumes {
             return Vec::new();
         }
         let is_there = self.nodes.iter().all(|nodes| selects(nodes, node));
-        let binding = [(is_there, Refusal::VolumeNode), (self.chosen(node).is_some(), Refusal::NoVolume)];
+        let binding = [
+            (is_there, Refusal::VolumeNode),
+            (self.chosen(node).is_some(), Refusal::NoVolume),
+            (!self.lacks_volume, Refusal::VolumeMissing),
+        ];
         let refusals: Vec<Refusal> =
             binding.into_iter().filter_map(|(fits, refusal)| (!fits).then_some(refusal)).collect();
         if !refusals.is_empty() {
@@ -277,8 +286,16 @@ pub(crate) fn assumed(cluster: &Cluster, claim: &Bystander) -> Option<&'static s
 }
 
 /// The PersistentVolume that a claim is bound to.
-fn bound<'c>(cluster: &'c Cluster, claim: &Bystander) -> Option<&'c Bystander> {
+pub(crate) fn bound<'c>(cluster: &'c Cluster, claim: &Bystander) -> Option<&'c Bystander> {
     volume_of(cluster, volume_name(claim))
+}
+
+/// Whether a claim is bound to a volume that does not exist. Where no volume is given, none is known.
+pub(crate) fn lacks_volume(cluster: &Cluster, claim: &Bystander) -> bool {
+    let is_lost =
+        claim.rest.get("status").is_some_and(|status| status.get("phase").is_some_and(|phase| phase == "Lost"));
+    let is_known = is_lost || cluster.has_bystanders(volumes::KIND);
+    is_known && !volume_name(claim).is_empty() && bound(cluster, claim).is_none()
 }
 
 fn volume_of<'c>(cluster: &'c Cluster, name: &str) -> Option<&'c Bystander> {
@@ -338,11 +355,10 @@ mod tests {
             assert_eq!(refusal(&here, &volume, &volumes), None);
             assert_eq!(refusal(&there, &volume, &volumes), Some(Refusal::VolumeNode));
         }
-        for volumes in
-            [of_claim("free"), of_claim("lost"), of_claim("unknown"), json!([{ "name": "e", "emptyDir": {} }])]
-        {
+        for volumes in [of_claim("free"), of_claim("unknown"), json!([{ "name": "e", "emptyDir": {} }])] {
             assert_eq!(refusal(&there, &volume, &volumes), None);
         }
+        assert_eq!(refusal(&here, &volume, &of_claim("lost")), Some(Refusal::VolumeMissing));
     }
 
     /// Nodes `a` and `b` in zones of their names, a class, free volumes, and claims of a Pod, all of the class.

@@ -126,3 +126,26 @@ spec: { accessModes: [ReadWriteOnce], storageClassName: local, volumeName: disk-
     let ran = run(&format!("{CLASS}{given}{set}"));
     assert_eq!([ran.pod("db-0"), ran.pod("db-1")].map(|pod| pod.node.is_some()), [true, true]);
 }
+
+/// A claim whose volume does not exist keeps its Pod Pending where volumes are known.
+#[test]
+fn a_claim_of_a_volume_that_does_not_exist_keeps_its_pod_pending() {
+    let bound =
+        with_claim("one", "local").replace("storageClassName: local", "storageClassName: local\n  volumeName: gone");
+    let ran = run(&format!("{CLASS}{bound}"));
+    assert!(ran.reason("one").message.contains("its PersistentVolume does not exist"), "{:?}", ran.reason("one"));
+    let said = ran.pod("one").reasons.last().unwrap();
+    let words = "0/2 nodes are available: 2 node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s).";
+    assert!(said.message.contains(words), "{said:?}");
+    // Without any volume it is not known which ones there are.
+    let node = "apiVersion: v1\nkind: Node\nmetadata: { name: a }\n---";
+    let ran = run(&format!("{node}{bound}"));
+    assert_eq!(ran.pod("one").node.as_deref(), Some("a"));
+    assert!(
+        ran.finding(Code::RunNotModelled).message.contains("PersistentVolume `gone` of"),
+        "{:?}",
+        ran.report.findings
+    );
+    let lost = bound.replace("\n---\n", "\nstatus: { phase: Lost }\n---\n");
+    assert!(run(&format!("{node}{lost}")).reason("one").message.contains("does not exist"));
+}

@@ -160,6 +160,11 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
                  `allowedTopologies` are",
             )
         }
+        Refusal::VolumeMissing => {
+            let message = format!("{} no volume for a claim of the Pod: its PersistentVolume does not exist", has());
+            finding("spec.volumes", message)
+                .with_hint("make the PersistentVolume that `volumeName` of the claim names, or make the claim anew")
+        }
         Refusal::VolumeZone => {
             let is = subject("is", "are");
             finding("spec.volumes", format!("{is} not in the zone or region of a volume of the Pod"))
