@@ -80,11 +80,13 @@ fn verdict(report: &Report, pen: Pen) -> String {
 
 /// Why there is no Pod in the report.
 fn nothing(report: &Report, taken: &Taken, namespace: &str) -> String {
-    let is_noted = report.findings.iter().any(|finding| finding.code == Code::RunEvicted);
+    let says = |code: Code| report.findings.iter().any(|finding| finding.code == code);
+    let is_noted = says(Code::RunEvicted);
     let say = if is_noted { "the notes and `--events` say" } else { "`--events` says" };
     match taken.kinds.contains_key("Pod") {
         true if !namespace.is_empty() => format!("No Pod is in namespace `{namespace}`"),
         true => format!("No Pod is left: each was refused, evicted or deleted; {say} which"),
+        false if says(Code::RunRefused) => "No Pod is made: each was refused; the notes say why".to_owned(),
         false => "No Pod is given, so nothing is scheduled".to_owned(),
     }
 }
