@@ -315,8 +315,8 @@ fn a_leader_worker_set_makes_leaders_and_their_workers() {
 #[test]
 fn large_numbers_are_cut_and_said() {
     let ran = run_workload("apps/v1", "Deployment", &format!("  replicas: 5000000000\n{TEMPLATE}"));
-    assert_eq!(ran.report.pods.len(), 16);
-    assert_eq!(ran.finding(Code::RunReplicasCapped).message, "16 of 5000000000 Pods are shown");
+    assert_eq!(ran.report.pods.len(), 1000);
+    assert_eq!(ran.finding(Code::RunReplicasCapped).message, "1000 of 5000000000 Pods are made");
 
     let ran = run_workload(
         "jobset.x-k8s.io/v1alpha2",
@@ -324,20 +324,20 @@ fn large_numbers_are_cut_and_said() {
         "  replicatedJobs:
   - name: w
     replicas: 1000
-    template: { spec: { parallelism: 10, completions: 10, template: { spec: { containers: [{ name: c }] } } } }",
+    template: { spec: { parallelism: 600, completions: 600, template: { spec: { containers: [{ name: c }] } } } }",
     );
     // The second Job is shown as a whole.
-    assert_eq!(ran.report.pods.len(), 20);
-    assert_eq!(ran.finding(Code::RunReplicasCapped).message, "20 of 10000 Pods are shown");
+    assert_eq!(ran.report.pods.len(), 1200);
+    assert_eq!(ran.finding(Code::RunReplicasCapped).message, "1200 of 600000 Pods are made");
 
     let ran = run_workload(
         "leaderworkerset.x-k8s.io/v1",
         "LeaderWorkerSet",
-        "  replicas: 100
+        "  replicas: 400
   leaderWorkerTemplate: { size: 4, workerTemplate: { spec: { containers: [{ name: c }] } } }",
     );
-    assert_eq!(ran.report.pods.len(), 16);
-    assert_eq!(ran.finding(Code::RunReplicasCapped).message, "16 of 400 Pods are shown");
+    assert_eq!(ran.report.pods.len(), 1000);
+    assert_eq!(ran.finding(Code::RunReplicasCapped).message, "1000 of 1600 Pods are made");
 }
 
 #[test]

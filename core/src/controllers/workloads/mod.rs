@@ -32,8 +32,8 @@ pub(crate) use makers::suspended;
 pub(crate) use pods::superfluous;
 pub(crate) use shown::{notes, roots, waits};
 
-/// Most Pods that one workload of the input is shown with.
-pub(crate) const MAX_PODS: u64 = 16;
+/// Most Pods that one workload of the input gets.
+pub(crate) const MAX_PODS: u64 = 1000;
 
 /// Longest chain of owners, as in CronJob, Job, Pod.
 const MAX_OWNERS: usize = 8;

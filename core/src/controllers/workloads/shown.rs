@@ -22,7 +22,7 @@ pub(crate) fn roots(cluster: &Cluster) -> Vec<WorkloadKey> {
     roots
 }
 
-/// What is worth knowing about the workloads of the input: those that wait, and those of which not all Pods are shown.
+/// What is worth knowing about the workloads of the input: those that wait, and those that do not get all Pods.
 pub(crate) fn notes(cluster: &Cluster) -> Vec<Finding> {
     let mut shown: BTreeMap<WorkloadKey, u64> = BTreeMap::new();
     for pod in cluster.pods().values().filter(|pod| pod.status.phase != "Failed") {
@@ -55,9 +55,9 @@ pub(crate) fn notes(cluster: &Cluster) -> Vec<Finding> {
         }
         let (shown, wanted) = (shown.get(&key(root)).copied().unwrap_or_default(), wanted(cluster, root));
         if shown >= MAX_PODS && shown < wanted {
-            let message = format!("{shown} of {wanted} Pods are shown");
+            let message = format!("{shown} of {wanted} Pods are made");
             let finding = Finding::new(Code::RunReplicasCapped, "", message)
-                .with_hint(format!("a workload is shown with at most {MAX_PODS} Pods, or one gang of them"));
+                .with_hint(format!("a workload gets at most {MAX_PODS} Pods here, or one gang of them; the others are not counted"));
             findings.push(finding.about(reference(root)));
         }
     }
