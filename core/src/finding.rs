@@ -256,7 +256,7 @@ codes! {
     RunLabelsAssumed = "run/labels-assumed", Info,
         "A Pod asks for node labels, but inferred nodes have no known labels. The nodes are assumed to have the labels.";
     RunReplicasCapped = "run/replicas-capped", Info,
-        "Not all Pods of a workload are simulated: each workload gets only a few, a Job runs at most `parallelism` Pods at a time, and a StatefulSet makes a Pod once those before it are running and ready.";
+        "Not all Pods of a workload are simulated: each workload gets at most 1,000, a Job runs at most `parallelism` Pods at a time, and a StatefulSet makes a Pod once those before it are running and ready.";
     RunSuspended = "run/suspended", Info,
         "A suspended workload makes no Pods until it is resumed. Workloads in a queue of Kueue are shown as if they had been admitted.";
     RunNotModelled = "run/not-modelled", Info,

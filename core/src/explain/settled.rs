@@ -121,7 +121,11 @@ impl Look {
         }
         *pods = pods.saturating_sub(end.saturating_sub(*seen));
         *seen = end;
-        end == order.len()
+        let is_end = end == order.len();
+        if is_end {
+            reasons::name_those_waited_for(simulation.server().cluster(), verdicts);
+        }
+        is_end
     }
 
     /// What was seen.

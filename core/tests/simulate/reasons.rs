@@ -522,3 +522,25 @@ fn a_device_of_another_node_is_not_offered() {
     assert_eq!(code, Code::RunTooFewDevices);
     assert!(message.ends_with("needs 2 devices; each of 2 nodes offers 1"), "{message}");
 }
+
+#[test]
+fn members_of_a_gang_name_those_that_they_wait_for() {
+    let member = |name: &str, spec: &str| pod(name, &format!("  schedulingGroup: {{ podGroupName: g }}\n{spec}"));
+    let group = "apiVersion: scheduling.k8s.io/v1alpha2\nkind: PodGroup\nmetadata: { namespace: default, name: g }\nspec: { schedulingPolicy: { gang: { minCount: 3 } } }\n---\n";
+    let node = "apiVersion: v1\nkind: Node\nmetadata: { name: n1 }\nstatus: { allocatable: { pods: 9 } }\n---\n";
+    let free = [member("a", ""), member("b", "")].concat();
+    let together = "the Pod fits on its own, but the 3 Pods that the gang of PodGroup `g` needs do not fit together";
+    let waits = "the Pod fits on its own; the gang of PodGroup `g` needs 3 Pods at once and waits for Pod `c`";
+    for (spec, message) in [
+        ("  schedulingGates: [{ name: x.example.com/wait }]\n", waits),
+        ("  schedulerName: other\n", waits),
+        ("  nodeSelector: { zone: nowhere }\n", together),
+    ] {
+        let ran = run(&format!("{node}{group}{free}{}", member("c", spec)));
+        assert_eq!(ran.reason("a").message, message);
+    }
+    // Enough others are there.
+    let gated = member("c", "  schedulingGates: [{ name: x.example.com/wait }]\n");
+    let ran = run(&format!("{node}{group}{free}{}{gated}", member("d", "  nodeSelector: { zone: nowhere }\n")));
+    assert_eq!(ran.reason("a").message, together);
+}

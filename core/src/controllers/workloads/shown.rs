@@ -56,8 +56,9 @@ pub(crate) fn notes(cluster: &Cluster) -> Vec<Finding> {
         let (shown, wanted) = (shown.get(&key(root)).copied().unwrap_or_default(), wanted(cluster, root));
         if shown >= MAX_PODS && shown < wanted {
             let message = format!("{shown} of {wanted} Pods are made");
-            let finding = Finding::new(Code::RunReplicasCapped, "", message)
-                .with_hint(format!("a workload gets at most {MAX_PODS} Pods here, or one gang of them; the others are not counted"));
+            let finding = Finding::new(Code::RunReplicasCapped, "", message).with_hint(format!(
+                "a workload gets at most {MAX_PODS} Pods here, or one gang of them; the others are not counted"
+            ));
             findings.push(finding.about(reference(root)));
         }
     }

@@ -9,10 +9,11 @@ mod tolerations;
 
 pub(crate) use entries::{Entry, claims_of, entries};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::claim::ResourceClaim;
 use crate::api::condition::text;
+use crate::api::group::PodGroup;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::Simulation;
@@ -285,4 +286,39 @@ fn waits(cluster: &Cluster, pod: &Pod, origin: &Origin) -> Finding {
         None => format!("the Pod fits on its own and waits for PodGroup `{name}` to be tried again"),
     };
     origin.finding(Code::RunGroupWaits, "spec.schedulingGroup.podGroupName", message)
+}
+
+/// Where a gang waits for members that are not tried at all, says so of the others.
+pub(crate) fn name_those_waited_for(cluster: &Cluster, verdicts: &mut BTreeMap<Key, Verdict>) {
+    let first = |verdict: &Verdict| verdict.reasons.first().map(|reason| reason.code);
+    let gangs: BTreeSet<Key> = verdicts
+        .iter()
+        .filter(|(_, verdict)| first(verdict) == Some(Code::RunGroupWaits))
+        .filter_map(|(key, _)| Some((key.0.clone(), cluster.pods().get(key)?.group_name()?.to_owned())))
+        .gather();
+    for gang in gangs {
+        let Some(least) = cluster.pod_groups().get(&gang).and_then(PodGroup::min_count) else { continue };
+        let members: Vec<&Pod> = cluster.pods_of_group(&gang).map(AsRef::as_ref).collect();
+        let is_held = |pod: &&&Pod| {
+            let held = || held(cluster, pod, &Origin::of(cluster, pod), &entries(cluster, pod));
+            pod.spec.node_name.is_empty() && !pod.is_finished() && !held().is_empty()
+        };
+        let waited: Vec<&String> = members.iter().filter(is_held).map(|pod| &pod.metadata.name).collect();
+        let rest = i64::try_from(members.len().saturating_sub(waited.len())).unwrap_or(i64::MAX);
+        if waited.is_empty() || rest >= least {
+            continue;
+        }
+        let pods = if waited.len() == 1 { "Pod" } else { "Pods" };
+        let message = format!(
+            "the Pod fits on its own; the gang of PodGroup `{}` needs {least} Pods at once and waits for {pods} {}",
+            gang.1,
+            list(waited.into_iter())
+        );
+        for key in members.iter().map(|pod| (gang.0.clone(), pod.metadata.name.clone())) {
+            let reason = verdicts.get_mut(&key).and_then(|verdict| verdict.reasons.first_mut());
+            if let Some(reason) = reason.filter(|reason| reason.code == Code::RunGroupWaits) {
+                reason.message.clone_from(&message);
+            }
+        }
+    }
 }
