@@ -42,6 +42,11 @@ impl NodeTaint {
         matches!(self.effect.as_str(), "NoSchedule" | "NoExecute")
     }
 
+    /// Whether it says how the node is, not what it is for: Kubernetes and cloud providers set it and take it away.
+    pub fn is_condition(&self) -> bool {
+        ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"].iter().any(|prefix| self.key.starts_with(prefix))
+    }
+
     /// Whether it is only to be avoided.
     pub fn is_soft(&self) -> bool {
         self.effect == "PreferNoSchedule"

@@ -53,8 +53,17 @@ impl Simulation {
         }
     }
 
+    /// Lets all nodes do what they have to do now: they do not wait for one another. False when there is nothing.
+    pub(super) fn run_all(&mut self) -> bool {
+        let mut is_any = false;
+        while self.run_pod() {
+            is_any = true;
+        }
+        is_any
+    }
+
     /// Lets one node do one thing. False when there is nothing to do now.
-    pub(super) fn run_pod(&mut self) -> bool {
+    fn run_pod(&mut self) -> bool {
         while let Some(key) = self.kubelets.as_mut().and_then(|kubelets| kubelets.0.take(self.now)) {
             let cluster = self.server.cluster();
             let Some(pod) = cluster.pods().get(&key) else { continue };

@@ -441,7 +441,7 @@ impl Simulation {
                 && (simulation.server.collect_garbage(simulation.now) || simulation.reconcile())
         };
         // Any order respects causality. The scheduler of the reference is mostly faster than its controllers.
-        let kubelets = |simulation: &mut Self| !simulation.is_stopped(Component::Kubelets) && simulation.run_pod();
+        let kubelets = |simulation: &mut Self| !simulation.is_stopped(Component::Kubelets) && simulation.run_all();
         match self.controllers.profile.mode {
             Mode::Sound => controllers(self) || scheduler(self) || kubelets(self),
             Mode::Reference => scheduler(self) || controllers(self) || kubelets(self),

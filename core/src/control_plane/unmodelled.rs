@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::priority;
+use crate::api::node::NodeTaint;
 use crate::api::pod::{Pod, PodAffinity, TopologySpreadConstraint};
 use crate::api::scheduler_configuration::{KIND, NAME, SchedulerConfiguration};
 use crate::api::workload::WorkloadSpec;
@@ -12,6 +13,7 @@ use crate::controllers::workloads::reference;
 use crate::derive::is_foreign;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Ranking;
+use crate::scheduler::node_fit::is_tolerated;
 use crate::scheduler::preemption::never_preempts;
 use crate::scheduler::volumes;
 
@@ -40,7 +42,7 @@ impl Notes {
 }
 
 /// What is not looked at: preemption by PodGroups, volumes, preferences that are no requirements, RuntimeClasses,
-/// classes of priority that are not given.
+/// classes of priority that are not given, evictions by taints of nodes.
 ///
 /// `had_node` says which Pods were given with a node: where they land is nobody's question.
 pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Finding> {
@@ -127,6 +129,15 @@ fn about_pod(cluster: &Cluster, pod: &Pod, had_node: bool, object: &dyn Fn() -> 
     if !class.is_empty() && spec.overhead.is_empty() && !had_node && !is_foreign(&pod.metadata.uid) {
         let detail = || format!("`{class}`; write its `overhead` and `scheduling` into the Pod");
         notes.add("spec.runtimeClassName", "RuntimeClasses", object, detail);
+    }
+    let node = cluster.nodes().get(&spec.node_name);
+    let drives_out = |taint: &&NodeTaint| {
+        let lasting = || spec.tolerations.iter().filter(|one| one.rest.get("tolerationSeconds").is_none());
+        taint.effect == "NoExecute" && !is_tolerated(taint, &lasting().cloned().collect::<Vec<_>>())
+    };
+    if let Some(taint) = node.and_then(|node| node.spec.taints.iter().find(drives_out)) {
+        let detail = || format!("node `{}` has `{}`; the Pod stays here", spec.node_name, taint.key);
+        notes.add("spec.tolerations", "evictions by `NoExecute` taints of nodes", object, detail);
     }
     if !had_node && let Some(problem) = volumes(cluster, pod) {
         notes.add("spec.volumes", "volumes that may decide about the node", object, || problem);

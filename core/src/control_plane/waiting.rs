@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::order::{Rank, rank};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
+use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Time, Trigger};
 use crate::scheduler::{Concern, Verdict, asks_others, concern, helps, is_waiting};
@@ -42,6 +43,8 @@ pub(super) struct Waiting {
     asleep: BTreeSet<Key>,
     /// Those of them that ask something of placed Pods.
     neighbours: BTreeSet<Key>,
+    /// PodGroups of which a change may help all members.
+    groups: BTreeSet<Key>,
     /// Whether a change may help all of them.
     has_hope: bool,
 }
@@ -103,7 +106,8 @@ impl Waiting {
                 cluster.links().pods_of_claim(&claim).map(|name| (claim.0.clone(), name.clone())).collect()
             }
             Concern::MembersOf(group) => {
-                cluster.links().pods_of_group(&group).map(|name| (group.0.clone(), name.clone())).collect()
+                self.groups.insert(group);
+                return;
             }
             Concern::Neighbours => {
                 let is_helped = |key: &&Key| cluster.pods().get(*key).is_some_and(|pod| helps(trigger, pod));
@@ -129,8 +133,14 @@ impl Waiting {
         }
     }
 
-    /// Has all of them tried again if a change that was noted may help all. For after the last of several changes.
+    /// Has all of them tried again, or all members of PodGroups, if a change that was noted may help all. For after the last of several
+    /// changes.
     pub(super) fn wake_all(&mut self, cluster: &Cluster, now: Time) {
+        for group in std::mem::take(&mut self.groups) {
+            for pod in cluster.pods_of_group(&group) {
+                self.wake(cluster, pod, &key_of(&pod.metadata), now);
+            }
+        }
         if !std::mem::take(&mut self.has_hope) {
             return;
         }

@@ -230,14 +230,17 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
         }
         match first {
             Refusal::Unschedulable => {
-                Arc::make_mut(&mut state.node).spec.unschedulable = false;
+                let spec = &mut Arc::make_mut(&mut state.node).spec;
+                spec.unschedulable = false;
+                spec.taints.retain(|taint| taint.key != node_fit::UNSCHEDULABLE);
                 changes.push(Change::Uncordon { node: String::new() });
             }
             Refusal::Taint { key, value } => {
                 let mut taints = state.node.spec.taints.iter().filter(|taint| taint.is_hard());
                 let is_it = |taint: &&NodeTaint| taint.key == *key && taint.value == *value;
                 let is_new = |taint: &&NodeTaint| !node_fit::is_tolerated(taint, &pod.spec.tolerations);
-                let taint = taints.find(|taint| is_it(taint) && is_new(taint))?;
+                // A Pod is not sent to a node that is not well.
+                let taint = taints.find(|taint| is_it(taint) && is_new(taint)).filter(|taint| !taint.is_condition())?;
                 let taint = words::taint_of(&taint.key, &taint.value, &taint.effect);
                 pod.spec.tolerations.push(node_toleration(&taint));
                 changes.push(Change::TolerateNode { taint });

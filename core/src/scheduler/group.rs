@@ -27,6 +27,9 @@ use crate::profile::Mode;
 /// Most attempts to place members of one gang elsewhere than where they fitted first: on other nodes, and again with other devices.
 const MAX_TRIES: u32 = 256;
 
+/// Most members for whom other places are tried than the first ones: each is a level of the search.
+const MOST_SEARCHED: usize = 1000;
+
 /// Decides about the waiting members of a PodGroup.
 pub(super) fn schedule(scheduler: &mut Scheduler<'_>, group: &Key) -> Scheduled {
     let members = members(scheduler, group);
@@ -198,10 +201,13 @@ impl<'c, 's> Cycle<'c, 's> {
 
     /// Each member took the first place that fits it. Where that is not enough for all, nodes are tried that have room for all of
     /// them, as members need that share a device of one node; then any other nodes, the last member's first; where that is not
-    /// enough either, other devices on each node, too. False when nothing helps.
+    /// enough either, other devices on each node, too. False when nothing helps, or there are too many members to try.
     ///
     /// DIFFERENCE: the reference tries one combination only, so that a gang can wait although it fits.
     fn try_other_places(&mut self, members: &[Arc<Pod>]) -> bool {
+        if members.len() > MOST_SEARCHED {
+            return false;
+        }
         let (held, ready): (Vec<&Arc<Pod>>, Vec<&Arc<Pod>>) =
             members.iter().partition(|pod| self.scheduler.is_held(pod));
         let ready: Vec<Arc<Pod>> = ready.into_iter().cloned().collect();

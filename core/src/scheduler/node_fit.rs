@@ -35,7 +35,7 @@ pub(crate) fn is_inferred(node: &Node) -> bool {
 }
 
 /// Key of the taint of a node that takes no new Pods.
-pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+pub(crate) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 /// Amounts by resource name.
 pub(crate) type Resources = BTreeMap<String, Quantity>;

@@ -1,9 +1,10 @@
 //! Nodes, given and inferred, and what an ordinary scheduler asks of them.
 
+use apportion_core::explain::Explanation;
 use apportion_core::finding::Code;
 use apportion_core::profile::{Profile, Version};
 
-use crate::support::{CLASS, codes, gpu_pod, pod, run, run_with, slice};
+use crate::support::{CLASS, Ran, codes, gpu_pod, pod, run, run_with, slice};
 
 #[test]
 fn nodes_are_inferred_from_slices_where_none_is_given() {
@@ -152,6 +153,43 @@ fn taints_and_cordons_keep_pods_off() {
     assert_eq!(run(&format!("{nodes}{}", pod("p", ""))).pod("p").node.as_deref(), Some("c"));
     let tolerant = pod("p", "  tolerations: [{ key: dedicated, operator: Equal, value: x }]");
     assert_eq!(run(&format!("{nodes}{tolerant}")).pod("p").node.as_deref(), Some("a"));
+}
+
+/// A node that is not well is repaired: nobody is sent there.
+#[test]
+fn taints_that_say_how_a_node_is_are_not_to_be_tolerated() {
+    let suggested = |ran: &Ran| -> Vec<String> {
+        let answer = ran.engine.inquire(serde_json::json!({ "kind": "explain", "suggestions": true })).unwrap();
+        let explained: Vec<Explanation> = serde_json::from_value(answer).unwrap();
+        explained.into_iter().flat_map(|one| one.suggestions).map(|one| one.text).collect()
+    };
+    let tainted = |key: &str| node("a", &format!("spec: {{ taints: [{{ key: {key}, effect: NoSchedule }}] }}"));
+    for (key, hint) in [
+        (
+            "node.kubernetes.io/unreachable",
+            "Kubernetes takes it away once the node is well again: see `kubectl describe node a`",
+        ),
+        ("dedicated", "add a toleration to the Pod"),
+    ] {
+        let ran = run(&format!("{}{}", tainted(key), pod("p", "")));
+        assert_eq!(ran.reason("p").hint.as_deref(), Some(hint));
+        assert_eq!(suggested(&ran).is_empty(), key.starts_with("node."), "{key}");
+    }
+    let cordoned =
+        "spec: { unschedulable: true, taints: [{ key: node.kubernetes.io/unschedulable, effect: NoSchedule }] }";
+    let ran = run(&format!("{}{}", node("a", cordoned), pod("p", "")));
+    assert_eq!(suggested(&ran), ["uncordon node `a`"]);
+}
+
+/// Pods that a taint would drive out stay, and that is said.
+#[test]
+fn evictions_by_taints_of_nodes_are_not_looked_at() {
+    let node = node("a", "spec: { taints: [{ key: out, effect: NoExecute }] }");
+    let on_node = |tolerations: &str| pod("p", &format!("  nodeName: a\n  tolerations: [{tolerations}]"));
+    let said = |tolerations: &str| run(&format!("{node}{}", on_node(tolerations))).has(Code::RunNotModelled);
+    assert!(said(""));
+    assert!(said("{ key: out, operator: Exists, tolerationSeconds: 60 }"));
+    assert!(!said("{ key: out, operator: Exists }"));
 }
 
 #[test]

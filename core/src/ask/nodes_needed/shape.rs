@@ -17,9 +17,6 @@ use crate::finding::{Code, Finding, ObjectRef, Severity};
 /// The label with a node's name.
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
-/// What taints of a node begin with that say how it is, not what it is for.
-const CONDITIONS: [&str; 2] = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"];
-
 /// A node that could come any number of times.
 pub(super) struct Shape {
     /// The node that it is like.
@@ -41,7 +38,7 @@ impl Shape {
         let mut node = node.clone();
         node.metadata = fresh(&node.metadata);
         node.spec.unschedulable = false;
-        node.spec.taints.retain(|taint| !CONDITIONS.iter().any(|condition| taint.key.starts_with(condition)));
+        node.spec.taints.retain(|taint| !taint.is_condition());
         Self { name, node, slices, prefix }
     }
 

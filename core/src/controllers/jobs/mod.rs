@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::api::condition::text;
 use crate::api::condition::{conditions, holds};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
@@ -27,7 +28,7 @@ use crate::profile::Profile;
 use count::Count;
 
 /// Most Pods of a gang. It is shown as a whole.
-const MAX_GANG: u64 = 2000;
+const MAX_GANG: u64 = 10_000;
 
 /// Finalizer of a Pod that its Job has not counted yet.
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
@@ -165,6 +166,11 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u
 /// Jobs that a change concerns.
 pub fn affected(trigger: &Trigger) -> Option<Key> {
     let object = trigger.latest()?;
+    if let (Some(Object::Pod(before)), Some(Object::Pod(after))) = (trigger.before.as_deref(), trigger.after.as_deref())
+        && is_alike(before, after)
+    {
+        return None;
+    }
     let metadata = object.metadata();
     match object {
         Object::Workload(workload) if workload.kind == "Job" => Some(key_of(metadata)),
@@ -174,6 +180,23 @@ pub fn affected(trigger: &Trigger) -> Option<Key> {
         }
         _ => None,
     }
+}
+
+/// Whether a Job sees no difference between two versions of a Pod of its: only where the Pod runs, or its claims, changed.
+fn is_alike(before: &Pod, after: &Pod) -> bool {
+    let conditions = |pod: &Pod| -> Vec<Value> {
+        let all = pod.status.conditions.iter().filter(|one| text(one, "type") != "PodScheduled");
+        all.cloned().collect()
+    };
+    // Empty stands for `Pending`.
+    let phase = |pod: &Pod| Some(pod.status.phase.clone()).filter(|phase| phase != "Pending").unwrap_or_default();
+    let (old, new) = (&before.metadata, &after.metadata);
+    old.finalizers == new.finalizers
+        && old.owner_references == new.owner_references
+        && old.deletion_timestamp == new.deletion_timestamp
+        && phase(before) == phase(after)
+        && before.status.rest == after.status.rest
+        && conditions(before) == conditions(after)
 }
 
 /// All Jobs, as after a start.

@@ -46,6 +46,9 @@ pub(super) fn replica_set(cluster: &Cluster, workload: &Workload, spec: &Replica
 
 /// The Pods of a ReplicaSet that go first: without a node, not running, not ready, of a low cost, with siblings on their node, new.
 pub(crate) fn superfluous<'c>(cluster: &Cluster, mut pods: Vec<&'c Pod>, number: u64) -> Vec<&'c Pod> {
+    if number == 0 {
+        return Vec::new();
+    }
     let mut on_node: BTreeMap<&str, u64> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| !pod.spec.node_name.is_empty()) {
         let siblings = on_node.entry(pod.spec.node_name.as_str()).or_default();

@@ -125,8 +125,12 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             let is_it = |taint: &&NodeTaint| taint.is_hard() && taint.key == *key && taint.value == *value;
             let taints: Vec<&NodeTaint> = known.flat_map(|node| &node.spec.taints).filter(is_it).collect();
             let nearly = tolerations::of_node(&asked.pod.spec.tolerations, &taints);
+            let unwell = taints.iter().any(|taint| taint.is_condition()).then(|| {
+                let name = nodes.first().map(String::as_str).unwrap_or_default();
+                format!("Kubernetes takes it away once the node is well again: see `kubectl describe node {name}`")
+            });
             finding("spec.tolerations", format!("{} the taint `{taint}`, which the Pod does not tolerate", has()))
-                .with_hint(nearly.unwrap_or_else(|| "add a toleration to the Pod".to_owned()))
+                .with_hint(unwell.or(nearly).unwrap_or_else(|| "add a toleration to the Pod".to_owned()))
         }
         Refusal::Affinity => {
             let does = subject("does", "do");
