@@ -9,7 +9,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::api::condition::text;
+use crate::api::source::{NAMESPACES, TEMPLATE_NAME};
 use crate::gather::Gather;
+use crate::scheduler::full_name;
 
 /// What has a name; new names begin with the word for it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -26,6 +28,13 @@ enum Kind {
     Group,
     Pod,
     Container,
+    /// Volumes as a Pod calls them.
+    Mount,
+    /// PersistentVolumes.
+    Volume,
+    /// PersistentVolumeClaims.
+    VolumeClaim,
+    Image,
     /// Whatever makes Pods or groups.
     Workload,
     /// Keys of labels.
@@ -37,7 +46,7 @@ enum Kind {
 impl Kind {
     fn of_object(kind: &str) -> Option<Self> {
         Some(match kind {
-            "DeviceClass" | "KubeSchedulerConfiguration" | "PriorityClass" => return None,
+            "DeviceClass" | "KubeSchedulerConfiguration" | "PriorityClass" | "StorageClass" => return None,
             "Namespace" => Self::Namespace,
             "Node" => Self::Place,
             "ResourceSlice" => Self::Slice,
@@ -46,14 +55,25 @@ impl Kind {
             "ClusterResourceClaimTemplate" => Self::ClusterTemplate,
             "ResourceClaim" => Self::Claim,
             "PodGroup" => Self::Group,
+            "PersistentVolume" => Self::Volume,
+            "PersistentVolumeClaim" => Self::VolumeClaim,
             "Pod" => Self::Pod,
             _ => Self::Workload,
         })
     }
 }
 
-/// Labels that decisions look at, whatever object has them.
-const LABEL_PREFIXES: [&str; 2] = ["resource.kubernetes.io/", "resource.k8s.io/"];
+/// Labels that decisions look at, whatever object has them: those of volumes say where they are.
+const LABEL_PREFIXES: [&str; 4] =
+    ["resource.kubernetes.io/", "resource.k8s.io/", "topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/"];
+
+/// Annotations with names, separated by commas.
+const ANNOTATIONS: [(&str, Kind); 4] = [
+    ("volume.kubernetes.io/selected-node", Kind::Place),
+    ("leaderworkerset.sigs.k8s.io/leader-name", Kind::Pod),
+    (NAMESPACES, Kind::Namespace),
+    (TEMPLATE_NAME, Kind::Template),
+];
 
 /// The label of a namespace that has its name.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
@@ -69,16 +89,34 @@ pub(crate) fn anonymize(objects: &mut [Value]) {
     objects.iter_mut().for_each(|object| visit_object(object, &mut collect));
     let numbered = |(kind, names): (Kind, BTreeSet<String>)| {
         let (width, word) = (names.len().to_string().len(), json!(kind));
-        let new_name = |number: usize| format!("{}-{number:0width$}", word.as_str().unwrap_or_default());
+        // Nodes name images with a tag.
+        let tag = if kind == Kind::Image { ":latest" } else { "" };
+        let new_name = |number: usize| format!("{}-{number:0width$}{tag}", word.as_str().unwrap_or_default());
         (kind, names.into_iter().zip((0..).map(new_name)).gather())
     };
-    let new_names: BTreeMap<Kind, BTreeMap<String, String>> = names.into_iter().map(numbered).gather();
+    let mut new_names: NewNames = names.into_iter().map(numbered).gather();
+    let of_pods: BTreeMap<String, String> =
+        objects.iter().flat_map(|object| claims_of_pod(object, &new_names)).collect::<Vec<_>>().into_iter().gather();
+    new_names.entry(Kind::VolumeClaim).or_default().extend(of_pods);
     let mut rename = |kind: Kind, name: &mut String| {
         if let Some(new) = new_names.get(&kind).and_then(|names| names.get(name)) {
             name.clone_from(new);
         }
     };
     objects.iter_mut().for_each(|object| visit_object(object, &mut rename));
+}
+
+type NewNames = BTreeMap<Kind, BTreeMap<String, String>>;
+
+/// PersistentVolumeClaims that are made for a Pod, which are named after it and a volume, and their new names.
+fn claims_of_pod<'v>(object: &'v Value, names: &'v NewNames) -> impl Iterator<Item = (String, String)> + 'v {
+    let pod = object.pointer("/metadata/name").and_then(Value::as_str).filter(|_| text(object, "kind") == "Pod");
+    let volumes = object.pointer("/spec/volumes").and_then(Value::as_array).into_iter().flatten();
+    volumes.filter(|volume| volume.get("ephemeral").is_some()).filter_map(move |volume| {
+        let (pod, volume) = (pod?, text(volume, "name"));
+        let (new_pod, new_volume) = (names.get(&Kind::Pod)?.get(pod)?, names.get(&Kind::Mount)?.get(volume)?);
+        Some((format!("{pod}-{volume}"), format!("{new_pod}-{new_volume}")))
+    })
 }
 
 type Visitor<'v> = dyn FnMut(Kind, &mut String) + 'v;
@@ -89,10 +127,9 @@ fn visit_object(object: &mut Value, visit: &mut Visitor<'_>) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         visit_metadata(metadata, Kind::of_object(&kind), is_node, visit);
     }
-    for part in ["spec", "status"] {
-        if let Some(part) = object.get_mut(part) {
-            visit_value(part, 0, visit);
-        }
+    for (name, part) in object.as_object_mut().into_iter().flatten().filter(|(name, _)| *name != "metadata") {
+        visit_field(name, part, visit);
+        visit_value(part, 0, visit);
     }
 }
 
@@ -102,6 +139,11 @@ fn visit_metadata(metadata: &mut Map<String, Value>, kind: Option<Kind>, is_node
     }
     visit_text(metadata.get_mut("namespace"), Kind::Namespace, visit);
     metadata.remove("generateName");
+    if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+        for (name, kind) in ANNOTATIONS {
+            visit_words(annotations.get_mut(name), kind, visit);
+        }
+    }
     for owner in items(metadata.get_mut("ownerReferences")) {
         if let Some(kind) = Kind::of_object(text(owner, "kind")) {
             visit_text(owner.get_mut("name"), kind, visit);
@@ -180,7 +222,7 @@ fn visit_value(value: &mut Value, depth: u32, visit: &mut Visitor<'_>) {
 }
 
 /// Fields that hold a name, with what has it.
-const NAMES: [(&str, Kind); 9] = [
+const NAMES: [(&str, Kind); 11] = [
     ("nodeName", Kind::Place),
     ("nominatedNodeName", Kind::Place),
     ("resourceClaimName", Kind::Claim),
@@ -190,6 +232,8 @@ const NAMES: [(&str, Kind); 9] = [
     ("podGroupName", Kind::Group),
     ("workloadName", Kind::Workload),
     ("containerName", Kind::Container),
+    ("claimName", Kind::VolumeClaim),
+    ("volumeName", Kind::Volume),
 ];
 
 /// A field that holds a name, or a list of what has names.
@@ -221,12 +265,28 @@ fn visit_field(name: &str, field: &mut Value, visit: &mut Visitor<'_>) {
                 }
             }
         }
-        "containers" | "initContainers" => {
+        "claimRef" => {
+            visit_text(field.get_mut("namespace"), Kind::Namespace, visit);
+            visit_text(field.get_mut("name"), Kind::VolumeClaim, visit);
+        }
+        "containers" | "initContainers" | "containerStatuses" | "initContainerStatuses" => {
             for container in items(Some(field)) {
                 visit_text(container.get_mut("name"), Kind::Container, visit);
-                if let Some(container) = container.as_object_mut() {
-                    container.insert("image".to_owned(), json!("image"));
+                visit_image(container.get_mut("image"), visit);
+                match container {
+                    Value::Object(fields) => drop(fields.remove("imageID")),
+                    name => visit_text(Some(name), Kind::Container, visit),
                 }
+            }
+        }
+        "images" => {
+            let names = items(Some(field)).flat_map(|image| items(image.get_mut("names")));
+            names.for_each(|name| visit_text(Some(name), Kind::Image, visit));
+        }
+        "volumes" | "volumeMounts" => {
+            for volume in items(Some(field)) {
+                visit_text(volume.get_mut("name"), Kind::Mount, visit);
+                visit_image(volume.pointer_mut("/image/reference"), visit);
             }
         }
         "reservedFor" => {
@@ -261,6 +321,24 @@ fn visit_text(value: Option<&mut Value>, kind: Kind, visit: &mut Visitor<'_>) {
         && !text.is_empty()
     {
         visit(kind, text);
+    }
+}
+
+/// Several names, separated by commas.
+fn visit_words(value: Option<&mut Value>, kind: Kind, visit: &mut Visitor<'_>) {
+    let Some(Value::String(text)) = value else { return };
+    let mut words: Vec<String> = text.split(',').map(str::to_owned).collect();
+    words.iter_mut().filter(|word| !word.is_empty()).for_each(|word| visit(kind, word));
+    *text = words.join(",");
+}
+
+/// An image, under the name by which nodes know it.
+fn visit_image(image: Option<&mut Value>, visit: &mut Visitor<'_>) {
+    if let Some(Value::String(name)) = image
+        && !name.is_empty()
+    {
+        *name = full_name(name);
+        visit(Kind::Image, name);
     }
 }
 

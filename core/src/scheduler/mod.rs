@@ -56,6 +56,7 @@ use crate::decision::{Decision, Time};
 use crate::profile::Profile;
 use attempt::Scheduler;
 pub(crate) use known_refusals::KnownRefusals;
+pub(crate) use scoring::images::full_name;
 
 /// Name of the scheduler that Pods get which name none.
 pub const NAME: &str = DEFAULT_SCHEDULER;

@@ -122,6 +122,7 @@ laws! {
     the_order_of_kinds_does_not_matter
     the_same_input_gives_the_same_bytes
     usage_adds_up_and_is_what_claims_have
+    an_anonymous_snapshot_places_as_its_cluster
 }
 
 #[test]

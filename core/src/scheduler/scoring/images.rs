@@ -95,7 +95,7 @@ impl Wanted {
 }
 
 /// An image with its tag.
-fn full_name(image: &str) -> String {
+pub(crate) fn full_name(image: &str) -> String {
     match image.rfind(':') <= image.rfind('/') {
         true => format!("{image}:latest"),
         false => image.to_owned(),

@@ -7,7 +7,7 @@
 //!
 //! Source: `pkg/scheduler/apis/config/v1/default_plugins.go`, `pkg/scheduler/framework/plugins`.
 
-mod images;
+pub(crate) mod images;
 mod resources;
 mod rules;
 

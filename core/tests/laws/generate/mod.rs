@@ -5,6 +5,7 @@ mod devices;
 pub(crate) mod dice;
 mod faults;
 mod groups;
+pub(crate) mod places;
 mod pods;
 mod workloads;
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::Contradiction;
 use crate::ask;
 use crate::generate::Case;
+use crate::generate::places::with_places;
 use crate::same::{Depth, same};
 
 /// Whether any object says this somewhere.
@@ -238,21 +239,43 @@ pub(super) fn replayed(snapshot: &Value, seed: u64) -> Case {
 
 /// A snapshot answers as the cluster that it is of. Other names than those of Pods of workloads do not hang on what it leaves out.
 pub(super) fn snapshot(case: &Case) -> Result<(), Contradiction> {
-    let (engine, _) = ask::engine(case);
-    let snapshot = engine
-        .inquire(json!({ "kind": "snapshot" }))
-        .map_err(|findings| format!("no snapshot | {}", ask::said(&findings)))?;
-    let (_, report) = ask::run(case);
+    for case in [case, &with_places(case)] {
+        let snapshot = snapshot_of(case, false)?;
+        let (_, report) = ask::run(case);
+        let (_, other) = ask::run(&replayed(&snapshot, case.seed));
+        same(&report, &other, Depth::All)?;
+    }
+    Ok(())
+}
+
+/// An anonymous snapshot places Pods as the cluster that it is of. Names of Pods that are made hang on those of their workloads.
+pub(super) fn anonymous(case: &Case) -> Result<(), Contradiction> {
+    let case = with_places(case);
+    let snapshot = snapshot_of(&case, true)?;
+    let (engine, report) = ask::run(&case);
+    if !engine.cluster().workloads().is_empty() || !ask::refused(&case).is_empty() {
+        return Ok(());
+    }
     let (_, other) = ask::run(&replayed(&snapshot, case.seed));
-    same(&report, &other, Depth::All)
+    let position = |report: &Report, node: &str| report.nodes.iter().position(|known| known.name == node);
+    let places = |report: &Report| -> Vec<Option<Option<usize>>> {
+        report.pods.iter().map(|pod| pod.node.as_ref().map(|node| position(report, node))).collect()
+    };
+    let (was, is) = (places(&report), places(&other));
+    if was == is { Ok(()) } else { Err(format!("the nodes of Pods under other names | {was:?}, then {is:?}")) }
+}
+
+fn snapshot_of(case: &Case, is_anonymous: bool) -> Result<Value, Contradiction> {
+    let (engine, _) = ask::engine(case);
+    let snapshot = engine.inquire(json!({ "kind": "snapshot", "anonymize": is_anonymous }));
+    let snapshot = snapshot.map_err(|findings| format!("no snapshot | {}", ask::said(&findings)))?;
+    if snapshot.to_string().contains("secret") { Err("a secret | in the snapshot".to_owned()) } else { Ok(snapshot) }
 }
 
 /// `check` of a settled cluster and `run` agree on which Pods on a node may not use their claims.
 pub(super) fn check(case: &Case) -> Result<(), Contradiction> {
     let (engine, report) = ask::run(case);
-    let snapshot = engine
-        .inquire(json!({ "kind": "snapshot" }))
-        .map_err(|findings| format!("no snapshot | {}", ask::said(&findings)))?;
+    let snapshot = snapshot_of(case, false)?;
     let left = replayed(&snapshot, case.seed);
     let is_refused = |position: usize| ask::refused(&left).iter().any(|(index, _)| *index == position);
     let is_made = |object: &Value| object["metadata"]["ownerReferences"].is_array();

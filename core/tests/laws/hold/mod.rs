@@ -33,4 +33,5 @@ pub(crate) const LAWS: &[(&str, Law)] = &[
     ("the_order_of_kinds_does_not_matter", nothing::order),
     ("the_same_input_gives_the_same_bytes", nothing::bytes),
     ("usage_adds_up_and_is_what_claims_have", usage::adds_up),
+    ("an_anonymous_snapshot_places_as_its_cluster", agreement::anonymous),
 ];
