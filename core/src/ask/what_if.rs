@@ -12,6 +12,7 @@ use super::{ClaimReport, PodReport, Report, report_of, run};
 use crate::allocate::extended::ANNOTATION;
 use crate::allocate::{DeviceId, Limits};
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim, ResourceClaimStatus};
+use crate::api::condition::text;
 use crate::api::object::Object;
 use crate::api::pod::{Pod, PodStatus};
 use crate::cluster::Cluster;
@@ -21,13 +22,15 @@ use crate::derive::is_foreign;
 use crate::explain::unknown::unknown;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::gather::Gather;
+use crate::validate::in_default_namespace;
 
 /// What is changed, in this order.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Supposition {
-    /// Objects that go. With a Node go its slices and Pods, with a Pod its claims and reservations.
+    /// Objects that are deleted. What they own goes with them, with a Node its slices and Pods, with a Namespace everything in it; finalizers
+    /// keep what is in use. Pods end at once. One that `with` has, too, is replaced.
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
     pub without: Vec<ObjectRef>,
     /// Objects that come, or replace those of the same name.
@@ -295,34 +298,31 @@ fn stands_in(cluster: &Cluster, claim: &str) -> bool {
         && cluster.names_of_refused("ResourceClaim").next().is_some()
 }
 
-/// The control plane of the cluster with the changes: what is written differently is so from the start, Pods and nodes go as they do in a
-/// cluster.
+/// The control plane of the cluster with the changes: what is written differently is so from the start, and what is deleted goes as it does
+/// in a cluster.
 pub(super) fn suppose(
     cluster: &Cluster,
     supposition: &Supposition,
     limits: &Limits,
 ) -> Result<(Simulation, Vec<Finding>), Vec<Finding>> {
     let mut changed = cluster.clone();
-    let goes = |object: &&ObjectRef| matches!(object.kind.as_str(), "Pod" | "Node");
-    for object in supposition.without.iter().filter(|object| !goes(object)) {
-        let object = located(&changed, object);
-        if !changed.delete(&object) {
-            return Err(vec![unknown(&changed, &object)]);
+    let come: Vec<ObjectRef> = supposition.with.iter().map(named).collect();
+    let (replaced, goes): (Vec<ObjectRef>, Vec<ObjectRef>) =
+        supposition.without.iter().map(|object| located(cluster, object)).partition(|object| come.contains(object));
+    for object in &replaced {
+        if !changed.delete(object) {
+            return Err(vec![unknown(&changed, object)]);
         }
     }
     let findings = supposition.with.iter().flat_map(|object| add(&mut changed, object)).collect();
     taint(&mut changed, &supposition.taints)?;
     let mut simulation = Simulation::of(&changed, *limits);
-    for object in supposition.without.iter().filter(goes) {
-        let object = located(simulation.server().cluster(), object);
-        let command = match object.kind.as_str() {
-            "Node" => Command::RemoveNode(object.name.clone()),
-            _ => Command::Delete { object: object.clone(), grace_seconds: Some(0) },
-        };
-        if simulation.perform(command).is_err() {
-            return Err(vec![unknown(simulation.server().cluster(), &object)]);
-        }
+    // Workloads have made their Pods by now.
+    let goes: Vec<ObjectRef> = goes.iter().map(|object| located(simulation.server().cluster(), object)).collect();
+    if let Some(object) = goes.iter().find(|object| simulation.server().metadata(object).is_none()) {
+        return Err(vec![unknown(simulation.server().cluster(), object)]);
     }
+    simulation.delete_at_once(goes);
     for name in &supposition.cordon {
         let node = ObjectRef::new("Node", "", &**name);
         let fields = json!({ "spec": { "unschedulable": true } });
@@ -332,6 +332,13 @@ pub(super) fn suppose(
         }
     }
     Ok((simulation, findings))
+}
+
+/// What an object is called.
+fn named(object: &Value) -> ObjectRef {
+    let object = in_default_namespace(object.clone());
+    let metadata = object.get("metadata").unwrap_or(&Value::Null);
+    ObjectRef::new(text(&object, "kind"), text(metadata, "namespace"), text(metadata, "name"))
 }
 
 /// Adds an object as the API server admits it; what that refuses is remembered.

@@ -39,7 +39,7 @@ pub enum Command {
         #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]
         status: bool,
     },
-    /// An object is deleted.
+    /// An object is deleted, with a Node what was on it, with a Namespace what is in it.
     #[serde(rename_all = "camelCase")]
     Delete {
         /// The object.
@@ -145,7 +145,7 @@ impl Simulation {
             Command::Apply(object) => self.apply_as_user(object),
             Command::UpdateStatus(object) => self.server.submit_update(object, true, now),
             Command::Patch { object, fields, status } => self.server.submit_fields(&object, &fields, status, now),
-            Command::Delete { object, grace_seconds } => self.server.delete(&object, "", grace_seconds, now),
+            Command::Delete { object, grace_seconds } => self.delete_as_user(&object, grace_seconds),
             Command::Finish { pod, succeeded } => {
                 let phase = if succeeded { "Succeeded" } else { "Failed" };
                 self.merge(pod, json!({ "status": { "phase": phase } }), true)
@@ -256,21 +256,6 @@ impl Simulation {
         let leaving: Vec<ObjectRef> = on_it.map(|pod| pod.metadata.reference("Pod")).collect();
         for pod in leaving {
             self.server.delete(&pod, "", None, self.now)?;
-        }
-        Ok(())
-    }
-
-    fn remove_node(&mut self, node: &str) -> Result<(), Refused> {
-        let now = self.now;
-        self.server.delete(&ObjectRef::new("Node", "", node), "", None, now)?;
-        let cluster = self.server.cluster();
-        let slices = cluster.slices().iter().filter(|(_, slice)| slice.spec.node_name.as_deref() == Some(node));
-        let slices = slices.map(|(name, _)| ObjectRef::new("ResourceSlice", "", name));
-        let pods = cluster.pods().iter().filter(|(_, pod)| pod.spec.node_name == node);
-        let pods = pods.map(|((namespace, name), _)| ObjectRef::new("Pod", namespace, name));
-        let lost: Vec<ObjectRef> = slices.chain(pods).collect();
-        for object in lost {
-            self.server.delete(&object, "", Some(0), now)?;
         }
         Ok(())
     }

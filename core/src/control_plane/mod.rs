@@ -8,6 +8,7 @@ mod carry_out;
 mod command;
 mod components;
 mod controllers;
+mod deletion;
 mod evictions;
 #[cfg(test)]
 mod forgetful;

@@ -2,7 +2,8 @@
 //!
 //! ```yaml
 //! - at: 30s
-//!   delete: pod/trainer-0             # or pod/ml/trainer-0; `graceSeconds: 0` ends it at once
+//!   delete: pod/trainer-0             # or pod/ml/trainer-0; `graceSeconds: 0` ends it at once. With a node go its Pods and slices, with a
+//!                                     # namespace everything in it
 //! - at: 1m
 //!   taint: gpu.example.com/node-a/gpu-0
 //!   key: example.com/broken           # `effect: NoExecute` where it is left out; `value`

@@ -12,6 +12,7 @@
 
 mod claims;
 mod configured;
+mod deleted;
 mod extended;
 mod needed;
 mod neighbours;

@@ -150,6 +150,13 @@ impl Server {
         keys.into_iter().filter_map(|key| self.get(&key))
     }
 
+    /// All objects in a namespace.
+    pub(crate) fn keys_in(&self, namespace: &str) -> Vec<ObjectRef> {
+        let facts = self.cluster.objects();
+        let all = facts.iter().map(Object::reference).chain(self.others.keys().cloned());
+        all.filter(|key| key.namespace == namespace).collect()
+    }
+
     /// An object's metadata.
     pub fn metadata(&self, object: &ObjectRef) -> Option<&ObjectMeta> {
         self.cluster.metadata(object).or_else(|| Some(&self.others.get(object)?.metadata))

@@ -1,0 +1,137 @@
+//! What goes with an object that is deleted: the same in a script and in `what-if`.
+
+use apportion_core::allocate::Limits;
+use apportion_core::ask::Difference;
+use apportion_core::control_plane::script::script;
+use apportion_core::control_plane::{Command, Simulation};
+use apportion_core::engine::Engine;
+use apportion_core::finding::ObjectRef;
+use apportion_core::profile::Profile;
+use serde_json::{Value, json};
+
+use crate::support::{CLASS, apply, slice};
+
+/// A Deployment whose Pod runs with a claim, as a cluster shows it.
+const DUMP: &str = "
+apiVersion: v1
+kind: Node
+metadata: { name: n1 }
+---
+apiVersion: v1
+kind: Namespace
+metadata: { name: ml }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web, namespace: ml, uid: d1 }
+spec: { replicas: 1, selector: { matchLabels: { app: web } }, template: { metadata: { labels: { app: web } }, spec: { containers: [{ name: c }] } } }
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata:
+  name: web-1
+  namespace: ml
+  uid: r1
+  labels: { app: web, pod-template-hash: '1' }
+  ownerReferences: [{ apiVersion: apps/v1, kind: Deployment, name: web, uid: d1, controller: true }]
+spec:
+  replicas: 1
+  selector: { matchLabels: { app: web, pod-template-hash: '1' } }
+  template: { metadata: { labels: { app: web, pod-template-hash: '1' } }, spec: { containers: [{ name: c }] } }
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web-1-a
+  namespace: ml
+  uid: p1
+  labels: { app: web, pod-template-hash: '1' }
+  ownerReferences: [{ apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: r1, controller: true }]
+spec:
+  nodeName: n1
+  terminationGracePeriodSeconds: 3600
+  containers: [{ name: c, resources: { claims: [{ name: g }] } }]
+  resourceClaims: [{ name: g, resourceClaimTemplateName: one-gpu }]
+status: { phase: Running, resourceClaimStatuses: [{ name: g, resourceClaimName: web-1-a-g }] }
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata:
+  name: web-1-a-g
+  namespace: ml
+  uid: c1
+  annotations: { resource.kubernetes.io/pod-claim-name: g }
+  finalizers: [resource.kubernetes.io/delete-protection]
+  ownerReferences: [{ apiVersion: v1, kind: Pod, name: web-1-a, uid: p1, controller: true }]
+spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu.example.com } }] } }
+status:
+  allocation: { devices: { results: [{ request: gpu, driver: gpu.example.com, pool: n1, device: gpu-0 }] } }
+  reservedFor: [{ resource: pods, name: web-1-a, uid: p1 }]
+---
+";
+
+fn engine() -> Engine {
+    let mut engine = Engine::new(Profile::default(), Limits::default());
+    apply(&mut engine, &format!("{CLASS}{}{DUMP}", slice("n1", 2)));
+    engine
+}
+
+/// How many Pods and claims there are after `what-if`, and after the step `delete` and two hours.
+fn left(step: &str) -> [(usize, usize); 2] {
+    let engine = engine();
+    let steps = script(&json!([{ "delete": step }])).unwrap();
+    let object = &steps[0].object;
+    let answer = engine.inquire(json!({ "kind": "whatIf", "without": [object] })).unwrap();
+    let difference: Difference = serde_json::from_value(answer).unwrap();
+    let claims = 1 - difference.claims.iter().filter(|claim| claim.after.is_none()).count();
+    let pods = usize::try_from(difference.after.pods).unwrap();
+    let mut simulation = Simulation::of(engine.cluster(), Limits::default());
+    simulation.perform(steps[0].command.clone()).unwrap();
+    simulation.run_until(simulation.now().plus_seconds(7200));
+    let cluster = simulation.server().cluster();
+    [(pods, claims), (cluster.pods().len(), cluster.claims().len())]
+}
+
+#[test]
+fn what_is_owned_goes_with_its_owner() {
+    assert_eq!(left("deploy/ml/web"), [(0, 0); 2]);
+}
+
+#[test]
+fn a_claim_in_use_stays() {
+    assert_eq!(left("claim/ml/web-1-a-g"), [(1, 1); 2]);
+}
+
+#[test]
+fn a_namespace_goes_with_all_that_is_in_it() {
+    assert_eq!(left("namespace/ml"), [(0, 0); 2]);
+}
+
+#[test]
+fn pods_go_with_their_node_and_are_made_again() {
+    let [(pods, _), (others, _)] = left("node/n1");
+    assert_eq!((pods, others), (1, 1));
+    let engine = engine();
+    let mut simulation = Simulation::of(engine.cluster(), Limits::default());
+    let object = ObjectRef::new("Node", "", "n1");
+    simulation.perform(Command::Delete { object, grace_seconds: None }).unwrap();
+    assert!(simulation.server().cluster().pods().is_empty());
+}
+
+#[test]
+fn what_goes_and_comes_is_replaced() {
+    let class = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu.example.com" }, "spec": {} });
+    let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "namespace": "ml", "name": "web-1-a" },
+        "spec": { "nodeName": "n1", "containers": [{ "name": "c", "image": "x" }] } });
+    let without = [
+        ObjectRef::new("DeviceClass", "", "gpu.example.com"),
+        ObjectRef::new("Pod", "ml", "web-1-a"),
+        ObjectRef::new("Pod", "ml", "nobody"),
+    ];
+    let ask = |without: &[ObjectRef]| -> Result<Value, _> {
+        engine().inquire(json!({ "kind": "whatIf", "without": without, "with": [class, pod] }))
+    };
+    let difference: Difference = serde_json::from_value(ask(&without[..2]).unwrap()).unwrap();
+    assert!(difference.pods.iter().all(|pod| pod.pod != "ml/web-1-a"), "{:?}", difference.pods);
+    assert!(ask(&without).is_err());
+}
