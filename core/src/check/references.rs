@@ -10,7 +10,8 @@ use crate::explain::reasons::problems::{class_problems, request_problems};
 use crate::finding::{Code, Finding, Severity};
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
-    let simulation = Simulation::of(&facts.cluster, Limits::default());
+    let mut simulation = Simulation::of(&facts.cluster, Limits::default());
+    simulation.copy_templates();
     findings.extend(simulation.findings().into_iter().filter(|finding| finding.code == Code::RunRefused));
     let cluster = simulation.server().cluster();
     let pods = cluster.pods().values();
@@ -24,7 +25,7 @@ pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
     let claims = cluster.claims().values().filter(|claim| claim.status.allocation.is_none());
     let claims =
         claims.filter(|claim| template_of(cluster, claim).is_none_or(|template| cluster.metadata(&template).is_none()));
-    let of_templates = cluster.templates().values().flat_map(|template| {
+    let of_templates = facts.cluster.templates().values().flat_map(|template| {
         let of = format!("template `{}`", template.metadata.name);
         let object = template.metadata.reference("ResourceClaimTemplate");
         let found = class_problems(cluster, &of, &template.spec.spec.devices.requests);

@@ -92,6 +92,14 @@ impl Simulation {
         }
     }
 
+    /// Makes the copies of templates that template-sync makes at once.
+    pub(crate) fn copy_templates(&mut self) {
+        self.hear();
+        while self.sync_template() {
+            self.hear();
+        }
+    }
+
     /// Lets template-sync look at one copy or status. False when nothing is due.
     pub(super) fn sync_template(&mut self) -> bool {
         let Some(work) = self.controllers.templates.queue.take(self.now) else { return false };

@@ -400,3 +400,18 @@ fn names_that_nothing_has_and_objects_that_are_refused_are_reported() {
         assert!(it.hint.as_ref().is_some_and(|text| text.contains(hint)), "{it:?}");
     }
 }
+
+#[test]
+fn a_template_that_is_copied_into_the_namespace_is_there() {
+    let template = json!({ "apiVersion": "apportion.dev/v1alpha1", "kind": "ClusterResourceClaimTemplate",
+        "metadata": { "name": "t" }, "spec": { "targets": [{ "names": ["ns"] }], "template": { "spec": {
+            "devices": { "requests": [{ "name": "r", "exactly": { "deviceClassName": "c" } }] } } } } });
+    let mut waiting = pod("p", "x");
+    waiting["spec"]["resourceClaims"] = json!([{ "name": "e", "resourceClaimTemplateName": "t" }]);
+    for (part, field) in [("spec", "nodeName"), ("metadata", "uid"), ("status", "phase")] {
+        waiting[part].as_object_mut().unwrap().remove(field);
+    }
+    let found = |objects: Vec<Value>| codes(objects).into_iter().any(|(code, _)| code == "run/missing-template");
+    assert!(found(vec![waiting.clone()]));
+    assert!(!found(vec![template, waiting]));
+}

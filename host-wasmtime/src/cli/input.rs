@@ -1,7 +1,7 @@
 //! From files to objects in a cluster, with everything there is to say about them.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use anyhow::Result;
@@ -223,6 +223,7 @@ impl Input {
             notes: self.problems.clone(),
             ..Taken::default()
         };
+        let refused = refused(&findings);
         for (index, (document, findings)) in self.documents.iter().zip(findings).enumerate() {
             if document.reference().kind.ends_with("List") {
                 // One without objects; the others were read as their objects.
@@ -241,7 +242,7 @@ impl Input {
                 Note::of_finding(finding, place)
             }));
         }
-        taken.notes.extend(self.repeated(&places));
+        taken.notes.extend(self.repeated(&places, &refused));
         taken.notes.sort_by_key(order);
         taken
     }
@@ -263,8 +264,18 @@ impl Input {
         notes
     }
 
-    /// Objects that replace an earlier one. Equal ones, as Namespaces that stand in every file, are worth no warning.
-    pub(crate) fn repeated(&self, places: &Places<'_>) -> Vec<Note> {
+    /// Documents of objects that the input has more than once.
+    pub(crate) fn of_repeated(&self) -> Vec<usize> {
+        let mut known: BTreeMap<ObjectRef, Vec<usize>> = BTreeMap::new();
+        for (index, document) in self.documents.iter().enumerate() {
+            known.entry(document.reference()).or_default().push(index);
+        }
+        known.into_values().filter(|documents| documents.len() > 1).flatten().collect()
+    }
+
+    /// Objects that replace an earlier one. Equal ones, as Namespaces that stand in every file, are worth no warning. Documents that are
+    /// refused replace nothing.
+    pub(crate) fn repeated(&self, places: &Places<'_>, refused: &BTreeSet<usize>) -> Vec<Note> {
         let mut known: HashMap<[&str; 4], (&Document, &String)> = HashMap::with_capacity(self.documents.len());
         let mut notes = Vec::new();
         for (index, (document, text)) in self.documents.iter().zip(&self.texts).enumerate() {
@@ -273,14 +284,20 @@ impl Input {
                 continue;
             }
             let key = [group, &object.kind, space(object), &object.name];
-            let Some((earlier, earlier_text)) = known.insert(key, (document, text)) else { continue };
+            let is_refused = refused.contains(&index);
+            let earlier = match known.get(&key).filter(|_| is_refused) {
+                Some(earlier) => Some(*earlier),
+                None => known.insert(key, (document, text)),
+            };
+            let Some((earlier, earlier_text)) = earlier else { continue };
             // A manifest on top of a cluster is meant to replace what is there.
             let is_live = self.sources.get(earlier.source).is_some_and(|source| source.is_cluster);
             if is_live || earlier_text == text {
                 continue;
             }
             let (line, file) = self.line_of(earlier);
-            let message = format!("{} `{}` replaces the one at {file}:{line}", object.kind, object.name);
+            let what = if is_refused { "is refused and does not replace" } else { "replaces" };
+            let message = format!("{} `{}` {what} the one at {file}:{line}", object.kind, object.name);
             let finding = Finding::new(Code::ReadRepeatedObject, "metadata.name", message)
                 .with_hint("give the files apart where they are variants of one another");
             let place = places.of_document(index, &finding);
@@ -295,6 +312,13 @@ impl Input {
         let start = document.positions.find("").map_or(0, |located| located.value.start);
         (source.line_column(start).0, &source.name)
     }
+}
+
+/// Positions of documents that are refused, by what was found in each.
+pub(crate) fn refused(findings: &[Vec<Finding>]) -> BTreeSet<usize> {
+    let is_error = |finding: &Finding| finding.severity == Severity::Error;
+    let all = findings.iter().enumerate();
+    all.filter(|(_, found)| found.iter().any(is_error)).map(|(index, _)| index).collect()
 }
 
 /// Kinds in the order in which they matter for allocation; others come behind by name.

@@ -6,8 +6,11 @@ use std::io;
 
 use anyhow::{Context, Result};
 use apportion::{HostLimits, Runner};
+use apportion_core::allocate::Limits;
 use apportion_core::check::inspect;
 use apportion_core::decision::Time;
+use apportion_core::engine::Engine;
+use apportion_core::finding::Finding;
 use apportion_core::profile::Mode;
 use clap::Args;
 use serde_json::json;
@@ -15,7 +18,7 @@ use serde_json::json;
 use crate::api_server::READ;
 use crate::cli::arguments::{InputArguments, KubernetesArguments, NamespaceArguments, Output, ViewArguments};
 use crate::cli::diagnose::diagnose;
-use crate::cli::input::Places;
+use crate::cli::input::{Places, refused};
 use crate::cli::note::{Note, numbers, order};
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::read::gather;
@@ -76,8 +79,21 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
         false => Runner::new()?.inspect(&input.texts, &profile, now, HostLimits::default())?,
     };
     let (places, mut notes) = (Places::new(&input), input.problems.clone());
+    // What is wrong with an object that the input has twice stands in the one of which it is said.
+    let repeated = input.of_repeated();
+    let texts = repeated.iter().filter_map(|index| input.texts.get(*index)).map(String::as_str);
+    let found = Engine::new(profile.clone(), Limits::default()).submit(texts);
+    let refused = refused(&found).into_iter().filter_map(|position| repeated.get(position).copied()).collect();
+    notes.extend(input.repeated(&places, &refused));
     notes.extend(findings.into_iter().map(|finding| {
-        let place = places.find(&finding);
+        let says_it = |one: &Finding| {
+            (one.code, &one.object, &one.path, &one.message)
+                == (finding.code, &finding.object, &finding.path, &finding.message)
+        };
+        let place = match repeated.iter().zip(&found).find(|(_, found)| found.iter().any(says_it)) {
+            Some((index, _)) => places.of_document(*index, &finding),
+            None => places.find(&finding),
+        };
         Note::of_finding(finding, place)
     }));
     notes.sort_by_key(order);

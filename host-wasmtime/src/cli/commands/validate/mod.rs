@@ -17,7 +17,7 @@ use crate::cli::arguments::{
 };
 use crate::cli::diagnose::diagnose;
 use crate::cli::files::Source;
-use crate::cli::input::{Input, Places, no_manifests};
+use crate::cli::input::{Input, Places, no_manifests, refused};
 use crate::cli::note::{Ignored, MachineIgnored, Note, numbers, order};
 use crate::cli::pen::{Ink, Pen};
 use crate::cli::report::{github, junit, sarif};
@@ -84,8 +84,9 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Result<Shown> {
         let errors = findings.iter().flatten().filter(|finding| finding.severity == Severity::Error).count();
         let known = format!("{} in {}", text::count(errors, "error"), text::count(input.documents.len(), "object"));
         stage::wait("comparing objects", known);
+        let refused = refused(&findings);
         let (of_set, repeated) = thread::scope(|scope| {
-            let repeated = scope.spawn(|| input.repeated(&Places::new(&input)));
+            let repeated = scope.spawn(|| input.repeated(&Places::new(&input), &refused));
             (validators.make().validate_set(&input.texts), repeated.join())
         });
         for (findings, more) in findings.iter_mut().zip(of_set?) {
