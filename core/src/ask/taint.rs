@@ -15,6 +15,7 @@ use crate::explain::change::taint_parts;
 use crate::explain::unknown::unknown_device;
 use crate::explain::words::taint_of;
 use crate::finding::{Code, Finding};
+use crate::validate::without_effect;
 use crate::{controllers::taint_eviction as eviction, decision::Time};
 
 /// A taint for devices.
@@ -77,8 +78,11 @@ pub(super) fn node_taints<'n>(cluster: &Cluster, names: impl Iterator<Item = &'n
 ///
 /// # Errors
 ///
-/// A finding, when a taint cannot be read or is for no device.
+/// A finding, when a taint cannot be read, is for no device, or has no effect because the feature is off.
 pub(crate) fn taint(cluster: &mut Cluster, taints: &[TaintSpec]) -> Result<(), Vec<Finding>> {
+    if let Some(finding) = without_effect(cluster.profile()).filter(|_| !taints.is_empty()) {
+        return Err(vec![finding]);
+    }
     for spec in taints {
         let taint = parse(&spec.taint)?;
         let parts: Vec<&str> = spec.devices.splitn(3, '/').collect();
@@ -154,7 +158,7 @@ pub(super) fn evictions(cluster: &Cluster, given: &Cluster, now: Time) -> Vec<Ev
 ///
 /// # Errors
 ///
-/// A finding, when a taint cannot be read or is for no device.
+/// A finding, when a taint cannot be read, is for no device, or has no effect because the feature is off.
 pub fn preview(
     cluster: &mut Cluster,
     taints: &[TaintSpec],

@@ -11,7 +11,7 @@ use crate::api::pod::Pod;
 use crate::control_plane::server::Refused;
 use crate::decision::Patch;
 use crate::finding::ObjectRef;
-use crate::validate::in_default_namespace;
+use crate::validate::{in_default_namespace, without_effect};
 
 /// One thing that is done from outside.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
@@ -150,7 +150,10 @@ impl Simulation {
                 let phase = if succeeded { "Succeeded" } else { "Failed" };
                 self.merge(pod, json!({ "status": { "phase": phase } }), true)
             }
-            Command::Taint { device, taint } => self.change_taints(&device, |taints| taints.push(Value::Object(taint))),
+            Command::Taint { device, taint } => match without_effect(self.server.cluster().profile()) {
+                Some(finding) => Err(bad(finding.message)),
+                None => self.change_taints(&device, |taints| taints.push(Value::Object(taint))),
+            },
             Command::Untaint { device, key } => self.change_taints(&device, |taints| {
                 taints.retain(|taint| taint.get("key").and_then(Value::as_str) != Some(key.as_str()));
             }),

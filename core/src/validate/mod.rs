@@ -60,6 +60,7 @@ pub(crate) use kind::as_served;
 use meta::Scope;
 pub use set::Member;
 pub use source::definition as source_definition;
+pub(crate) use taints::without_effect;
 
 use crate::api::other_workload;
 use crate::finding::{Finding, ObjectRef};

@@ -9,12 +9,23 @@ use super::names;
 use super::node::Node;
 use super::report::Report;
 use super::selectors;
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, Severity};
+use crate::profile::Profile;
 
 const EFFECTS: [&str; 3] = ["NoExecute", "NoSchedule", "None"];
 /// The effects of taints of nodes.
 pub(super) const EFFECTS_OF_NODES: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const MOST_CONDITIONS: usize = 8;
+
+/// That taints of devices have no effect, where their feature is off.
+pub(crate) fn without_effect(profile: &Profile) -> Option<Finding> {
+    let message = "a taint of a device has no effect: the feature gate `DRADeviceTaints` is off";
+    let finding = Finding::new(Code::ValidateDroppedField, "spec.devices[].taints", message);
+    (!profile.features.device_taints).then(|| {
+        let hint = "turn the feature gate `DRADeviceTaints` on, or ask about a version in which it is on";
+        finding.with_severity(Severity::Error).with_hint(hint)
+    })
+}
 
 /// A toleration of a request.
 pub(super) fn toleration(out: &mut Report<'_>, toleration: &Node<'_, '_>) {

@@ -1,9 +1,13 @@
 //! Device taints and tolerations (the concept page, KEP-5055): who gets a tainted device, and who loses it.
 
+use apportion_core::allocate::Limits;
+use apportion_core::control_plane::Simulation;
+use apportion_core::control_plane::script::script;
+use apportion_core::engine::Engine;
 use apportion_core::profile::{Profile, Version};
 use serde_json::{Value, json};
 
-use crate::play::{Play, pod, profile};
+use crate::play::{Play, WORLD, documents, pod, profile};
 
 /// A claim of its own for a Pod, with more fields in its request.
 fn claim(name: &str, more: &str) -> String {
@@ -323,4 +327,27 @@ fn r_075_members_without_a_node_do_no_harm() {
     taint(&mut play, &ALL, "NoExecute");
     play.run(5);
     assert!(!is_there(&play, "m-1"));
+}
+
+/// Where the feature is off the taint is dropped: that is said, and not that nobody would be evicted.
+#[test]
+fn a_taint_without_effect_is_told() {
+    for (version, is_off) in [(Version::V1_35, true), (Version::V1_36, false)] {
+        let mut engine = Engine::new(Profile::of(version), Limits::default());
+        engine.apply(documents(WORLD).iter().map(Value::to_string).collect::<Vec<_>>().iter().map(String::as_str));
+        let taints = json!([{ "devices": "gpu.example.com", "taint": "broken:NoExecute" }]);
+        for inquiry in [json!({ "kind": "evictions", "taints": taints }), json!({ "kind": "whatIf", "taints": taints })]
+        {
+            let findings = engine.inquire(inquiry).err().unwrap_or_default();
+            assert_eq!(
+                findings.iter().any(|one| one.message.contains("`DRADeviceTaints` is off")),
+                is_off,
+                "{version}"
+            );
+        }
+        let mut simulation = Simulation::of(engine.cluster(), Limits::default());
+        let step = script(&json!([{ "taint": "gpu.example.com/node-1/gpu-0" }])).unwrap().remove(0);
+        assert_eq!(simulation.perform(step.command).is_err(), is_off, "{version}");
+        assert!(engine.inquire(json!({ "kind": "evictions" })).is_ok());
+    }
 }
