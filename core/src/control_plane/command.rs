@@ -11,7 +11,7 @@ use crate::api::pod::Pod;
 use crate::control_plane::server::Refused;
 use crate::decision::Patch;
 use crate::finding::ObjectRef;
-use crate::validate::{in_default_namespace, without_effect};
+use crate::validate::{MIRROR, without_effect};
 
 /// One thing that is done from outside.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
@@ -22,7 +22,7 @@ pub enum Command {
     Create(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
     /// An object is replaced, apart from its status.
     Update(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
-    /// An object is created, or its fields are merged into the one that is there.
+    /// An object is created or changed as `kubectl apply` does it: fields that were applied last and are left out now go.
     Apply(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
     /// An object's status is replaced.
     UpdateStatus(#[cfg_attr(feature = "types", ts(type = "unknown"))] Value),
@@ -73,7 +73,7 @@ pub enum Command {
     },
     /// A node is lost: its object, its slices and the Pods on it are removed.
     RemoveNode(String),
-    /// A node takes no new Pods, and those on it are deleted, apart from those of DaemonSets.
+    /// A node takes no new Pods, and those on it are deleted, apart from those of DaemonSets and of its kubelet.
     Drain(String),
     /// Components are started anew with a version and some gates as told, and as they began otherwise.
     #[serde(rename_all = "camelCase")]
@@ -142,7 +142,7 @@ impl Simulation {
         match command {
             Command::Create(object) => self.server.submit(object, now).map(|_| ()),
             Command::Update(object) => self.server.submit_update(object, false, now),
-            Command::Apply(object) => self.apply_as_user(object),
+            Command::Apply(object) => self.server.submit_applied(object, now),
             Command::UpdateStatus(object) => self.server.submit_update(object, true, now),
             Command::Patch { object, fields, status } => self.server.submit_fields(&object, &fields, status, now),
             Command::Delete { object, grace_seconds } => self.delete_as_user(&object, grace_seconds),
@@ -238,22 +238,14 @@ impl Simulation {
         self.server.submit_update(slice, false, self.now)
     }
 
-    /// What `kubectl apply` does to an object that nobody else has changed: created, or merged.
-    fn apply_as_user(&mut self, object: Value) -> Result<(), Refused> {
-        let object = in_default_namespace(object);
-        let name = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
-        let key = ObjectRef::new(name("/kind"), name("/metadata/namespace"), name("/metadata/name"));
-        match self.server.get(&key).is_some() {
-            true => self.server.submit_fields(&key, &object, false, self.now),
-            false => self.server.submit(object, self.now).map(|_| ()),
-        }
-    }
-
     /// What `kubectl drain --ignore-daemonsets --force` does.
     fn drain(&mut self, node: &str) -> Result<(), Refused> {
         let fields = json!({ "spec": { "unschedulable": true } });
         self.server.submit_fields(&ObjectRef::new("Node", "", node), &fields, false, self.now)?;
-        let stays = |pod: &Pod| pod.metadata.controller().is_some_and(|owner| owner.kind == "DaemonSet");
+        let stays = |pod: &Pod| {
+            let is_mirror = pod.metadata.annotations.contains_key(MIRROR);
+            is_mirror || pod.metadata.controller().is_some_and(|owner| owner.kind == "DaemonSet")
+        };
         let pods = self.server.cluster().pods().values();
         let on_it = pods.filter(|pod| pod.spec.node_name == node && !stays(pod));
         let leaving: Vec<ObjectRef> = on_it.map(|pod| pod.metadata.reference("Pod")).collect();

@@ -23,7 +23,7 @@
 //! - at: 7m
 //!   create: {apiVersion: v1, kind: Pod, ..}
 //! - at: 7m30s
-//!   apply: {apiVersion: v1, kind: Pod, ..}   # created, or merged into the one that is there
+//!   apply: {apiVersion: v1, kind: Pod, ..}   # as `kubectl apply`: what was applied last and is left out now goes
 //! - at: 8m
 //!   patch: node/node-b                # `status: true` for the status
 //!   with: {spec: {unschedulable: true}}
@@ -33,7 +33,7 @@
 //! - at: 10m
 //!   cordon: node-b                    # and `uncordon`
 //! - at: 11m
-//!   drain: node-b                     # cordons it and deletes its Pods, apart from those of DaemonSets
+//!   drain: node-b                     # cordons it and deletes its Pods, apart from those of DaemonSets and of its kubelet
 //! ```
 
 use serde_json::{Map, Value, json};

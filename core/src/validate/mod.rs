@@ -58,6 +58,7 @@ use serde_json::Value;
 use kind::Kind;
 pub(crate) use kind::as_served;
 use meta::Scope;
+pub(crate) use pod::MIRROR;
 pub use set::Member;
 pub use source::definition as source_definition;
 pub(crate) use taints::without_effect;

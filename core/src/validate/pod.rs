@@ -19,7 +19,7 @@ use crate::gather::Gather;
 use crate::near::did_you_mean;
 use crate::profile::Version;
 
-const MIRROR: &str = "kubernetes.io/config.mirror";
+pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";
 const SOURCES: [&str; 2] = ["resourceClaimName", "resourceClaimTemplateName"];
 const CLUSTER_SOURCE: &str = "clusterResourceClaimTemplateName";
 const GROUP_SOURCE: &str = "podGroupResourceClaim";

@@ -11,8 +11,8 @@
 )]
 
 mod claims;
+mod commands;
 mod configured;
-mod deleted;
 mod extended;
 mod needed;
 mod neighbours;

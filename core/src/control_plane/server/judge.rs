@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::apply::{apply_as_user, remembered};
 use super::item::Item;
 use super::request::{kind, with_what_stays};
 use super::{Happened, Refused, Server, merge};
@@ -49,6 +50,20 @@ impl Server {
         let mut value = old.write();
         merge::merge(&mut value, fields);
         self.change(key, &old, Item::read(value), status, now)
+    }
+
+    /// Creates an object or changes it as `kubectl apply` does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::submit`] and [`Server::submit_update`].
+    pub fn submit_applied(&mut self, object: Value, now: Time) -> Result<(), Refused> {
+        let object = remembered(validate::in_default_namespace(object));
+        let key = Item::read(object.clone()).key();
+        let Ok(old) = self.current(&key, "", "") else { return self.submit(object, now).map(|_| ()) };
+        let mut value = old.write();
+        apply_as_user(&mut value, &object);
+        self.change(&key, &old, Item::read(value), false, now)
     }
 
     fn change(&mut self, key: &ObjectRef, old: &Item, item: Item, status: bool, now: Time) -> Result<(), Refused> {

@@ -10,7 +10,7 @@ pub(super) fn merge(target: &mut Value, fields: &Value) {
 /// The same, and lists with a merge key are merged by it.
 pub(super) fn strategic(target: &mut Value, fields: &Value) {
     merge_with(target, fields, &|name, target, value| match (merge_key(name), value.as_array()) {
-        (Some(key), Some(items)) => {
+        (Some(key), Some(items)) if items.iter().all(|item| item.get(key).is_some()) => {
             let list = std::mem::take(target);
             let mut list = if let Value::Array(list) = list { list } else { Vec::new() };
             merge_list(&mut list, items, key);
@@ -20,11 +20,22 @@ pub(super) fn strategic(target: &mut Value, fields: &Value) {
     });
 }
 
-/// The field that tells the items of a list apart, for lists that are merged.
+/// The field that tells the items of a list apart, for lists that are merged. A list whose items lack it is replaced.
 pub(super) fn merge_key(list: &str) -> Option<&'static str> {
     match list {
         "conditions" => Some("type"),
-        "resourceClaimStatuses" => Some("name"),
+        "containers"
+        | "env"
+        | "ephemeralContainers"
+        | "imagePullSecrets"
+        | "initContainers"
+        | "resourceClaims"
+        | "resourceClaimStatuses"
+        | "schedulingGates"
+        | "volumes" => Some("name"),
+        "ports" => Some("containerPort"),
+        "topologySpreadConstraints" => Some("topologyKey"),
+        "volumeMounts" => Some("mountPath"),
         "reservedFor" | "ownerReferences" => Some("uid"),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! What goes with an object that is deleted: the same in a script and in `what-if`.
+//! What users do: what goes with an object that is deleted, the same in a script and in `what-if`; applied objects; drained nodes.
 
 use apportion_core::allocate::Limits;
 use apportion_core::ask::Difference;
@@ -134,4 +134,54 @@ fn what_goes_and_comes_is_replaced() {
     let difference: Difference = serde_json::from_value(ask(&without[..2]).unwrap()).unwrap();
     assert!(difference.pods.iter().all(|pod| pod.pod != "ml/web-1-a"), "{:?}", difference.pods);
     assert!(ask(&without).is_err());
+}
+
+/// The cluster after a script and a while.
+fn after(steps: &Value) -> Simulation {
+    let mut simulation = Simulation::of(engine().cluster(), Limits::default());
+    for step in script(steps).unwrap() {
+        simulation.perform(step.command).unwrap();
+        simulation.run_until(simulation.now().plus_seconds(60));
+    }
+    simulation
+}
+
+#[test]
+fn what_is_left_out_of_an_applied_object_goes() {
+    let deployment = |spec: Value| {
+        json!({ "apply": { "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "api", "namespace": "ml" },
+            "spec": { "selector": { "matchLabels": { "app": "api" } },
+                "template": { "metadata": { "labels": { "app": "api" } }, "spec": spec } } } })
+    };
+    let node = |spec: Value| json!({ "apply": { "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n1" }, "spec": spec } });
+    let mut simulation = after(&json!([
+        deployment(
+            json!({ "nodeSelector": { "zone": "nowhere" }, "containers": [{ "name": "c", "image": "x" }, { "name": "side", "image": "s" }] })
+        ),
+        node(json!({ "taints": [{ "key": "a", "effect": "NoSchedule" }] })),
+    ]));
+    let pod = |simulation: &Simulation| {
+        let mut pods = simulation.server().list("Pod");
+        pods.find(|pod| pod["metadata"]["labels"]["app"] == "api").unwrap()["spec"].clone()
+    };
+    assert_eq!(pod(&simulation)["nodeName"], Value::Null);
+    let second = json!([deployment(json!({ "containers": [{ "name": "c", "image": "x" }] })), node(json!({}))]);
+    for step in script(&second).unwrap() {
+        simulation.perform(step.command).unwrap();
+    }
+    simulation.run_until(simulation.now().plus_seconds(600));
+    assert_eq!(pod(&simulation)["nodeName"], "n1");
+    assert_eq!(pod(&simulation)["containers"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_mirror_pod_stays_on_a_drained_node() {
+    let pod = |name: &str, annotations: Value| {
+        json!({ "create": { "apiVersion": "v1", "kind": "Pod", "metadata": { "namespace": "ml", "name": name, "annotations": annotations },
+            "spec": { "nodeName": "n1", "containers": [{ "name": "c", "image": "x" }] } } })
+    };
+    let mirror = json!({ "kubernetes.io/config.mirror": "hash" });
+    let simulation = after(&json!([pod("kube-proxy", mirror), pod("plain", json!({})), { "drain": "n1" }]));
+    let names: Vec<String> = simulation.server().cluster().pods().keys().map(|(_, name)| name.clone()).collect();
+    assert!(names.contains(&"kube-proxy".to_owned()) && !names.contains(&"plain".to_owned()), "{names:?}");
 }
