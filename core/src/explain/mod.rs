@@ -50,6 +50,7 @@ pub use answer::{
 pub use change::{Change, PlacementRule};
 pub use relax::Suggestion;
 pub use steps::Step;
+pub use words::takes_no_pods;
 
 use std::collections::VecDeque;
 
@@ -248,7 +249,7 @@ pub(crate) fn explain_case(
         explanation.stage.push(Finding::new(Code::ExplainCutOff, "", message).about(case.subject.clone()));
     }
     let pod = case.pod.as_ref().and_then(|key| cluster.pods().get(key));
-    explanation.headline = words::headline(&explanation, &case, pod.map(AsRef::as_ref));
+    explanation.headline = words::headline(&explanation, &case, cluster, pod.map(AsRef::as_ref));
     explanation
 }
 

@@ -4,9 +4,11 @@ use super::case::Case;
 use super::shape::Mark;
 use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation, SelectorRef, State};
 use crate::api::claim::ResourceClaim;
+use crate::api::node::Node;
 use crate::api::pod::Pod;
 use crate::api::slice::DeviceTaint;
 use crate::arrange::Arrange;
+use crate::cluster::Cluster;
 pub(crate) use crate::finding::{list, plural};
 use crate::scheduler::special;
 
@@ -96,13 +98,32 @@ pub(crate) fn counted(
     }
 }
 
+/// What keeps new Pods from a node, whatever they ask for; a claim alone does not say which Pod uses it.
+pub fn takes_no_pods(node: &Node) -> Option<String> {
+    if node.spec.unschedulable {
+        return Some("takes no new Pods: it is marked as unschedulable".to_owned());
+    }
+    let taints = node.spec.taints.iter().filter(|taint| taint.is_hard());
+    let taints: Vec<String> = taints.map(|taint| taint_of(&taint.key, &taint.value, &taint.effect)).collect();
+    (!taints.is_empty()).then(|| {
+        let word = if taints.len() == 1 { "taint" } else { "taints" };
+        format!("takes only Pods that tolerate the {word} {}", list(taints.iter()))
+    })
+}
+
 /// The answer in one line.
-pub(crate) fn headline(explanation: &Explanation, case: &Case, pod: Option<&Pod>) -> String {
+pub(crate) fn headline(explanation: &Explanation, case: &Case, cluster: &Cluster, pod: Option<&Pod>) -> String {
     let subject = &explanation.subject;
     match explanation.state {
         State::Placed => String::new(),
         State::Fits => match &explanation.node {
-            Some(node) => format!("{} `{}` fits on node `{node}`", subject.kind, subject.name),
+            Some(node) => {
+                // Of a Pod it is known what it tolerates.
+                let is_of_pod = matches!(subject.kind.as_str(), "Pod" | "PodGroup");
+                let but = cluster.nodes().get(node).filter(|_| !is_of_pod).and_then(|node| takes_no_pods(node));
+                let but = but.map(|but| format!(", which {but}")).unwrap_or_default();
+                format!("{} `{}` fits on node `{node}`{but}", subject.kind, subject.name)
+            }
             None => format!("{} `{}` needs no devices", subject.kind, subject.name),
         },
         State::Blocked => match explanation.stage.first() {

@@ -1,9 +1,12 @@
 //! Claims made from templates and found by name.
 
+use apportion_core::allocate::Limits;
+use apportion_core::engine::Engine;
 use apportion_core::finding::Code;
 use apportion_core::profile::{Profile, Version};
+use serde_json::json;
 
-use crate::support::{CLASS, codes, gpu_pod, pod, run, run_with, slice};
+use crate::support::{CLASS, apply, codes, gpu_pod, pod, run, run_with, slice};
 
 #[test]
 fn r_309_r_317_every_pod_gets_a_claim_of_its_own_from_a_template() {
@@ -312,4 +315,34 @@ fn a_pod_that_was_given_a_node_runs_only_where_its_devices_are() {
         "node `b` has no access to the devices of claim `held`, so the Pod does not start there"
     );
     assert!(away.pod("p").is_stuck());
+}
+
+/// A claim alone knows no Pod: that its node takes none, or only some, is said.
+#[test]
+fn a_claim_that_fits_on_a_node_without_new_pods_says_so() {
+    let claim = "
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: { name: k }
+spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu.example.com } }] } }
+---
+";
+    for (spec, but) in [
+        ("{}", ""),
+        ("{ unschedulable: true }", ", which takes no new Pods: it is marked as unschedulable"),
+        (
+            "{ taints: [{ key: a, effect: NoSchedule }] }",
+            ", which takes only Pods that tolerate the taint `a:NoSchedule`",
+        ),
+        ("{ taints: [{ key: a, effect: PreferNoSchedule }] }", ""),
+    ] {
+        let node = format!("apiVersion: v1\nkind: Node\nmetadata: {{ name: a }}\nspec: {spec}\n---\n");
+        let mut engine = Engine::new(Profile::default(), Limits::default());
+        apply(&mut engine, &format!("{CLASS}{}{node}{claim}", slice("a", 1)));
+        for (kind, name) in [("ResourceClaim", "k"), ("ResourceClaimTemplate", "one-gpu")] {
+            let subject = json!({ "kind": kind, "namespace": "default", "name": name });
+            let answer = engine.inquire(json!({ "kind": "explain", "subject": subject })).unwrap();
+            assert_eq!(answer[0]["headline"], format!("{kind} `{name}` fits on node `a`{but}"));
+        }
+    }
 }

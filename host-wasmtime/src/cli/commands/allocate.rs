@@ -5,9 +5,11 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow, bail};
 use apportion_core::allocate::{Answer, Failure, NodeRefusal, Outcome, Question, RequestFunnel, Unable};
 use apportion_core::api::claim::{AllocationResult, ResourceClaim};
+use apportion_core::api::object::{Object, read_object};
 use apportion_core::api::read::Json;
 use apportion_core::ask::AllocatedDevice;
 use apportion_core::engine::read_claim_value;
+use apportion_core::explain::takes_no_pods;
 use apportion_core::finding::{ObjectRef, Severity};
 use clap::Args;
 use serde_json::{Value, json};
@@ -131,7 +133,13 @@ fn claim(input: &Input, taken: &Taken, wanted: &ObjectRef) -> Result<ResourceCla
 fn show(answer: &Answer, question: &Question, input: &Input, taken: &Taken, pen: Pen, is_verbose: bool) -> String {
     let refused = |title: &str, lines: Vec<String>| [vec![pen.paint(Ink::Bad, &clean(title))], lines].concat();
     let mut out = match &answer.outcome {
-        Outcome::Allocated { node, allocations } => allocated(node, allocations, question, pen),
+        Outcome::Allocated { node, allocations } => {
+            let mut lines = allocated(node, allocations, question, pen);
+            if let Some(but) = keeps_pods_away(input, node) {
+                lines.insert(1, pen.paint(Ink::Doubt, &clean(&format!("Node {node} {but}"))));
+            }
+            lines
+        }
         Outcome::Unsatisfied { nodes } => {
             let title = match nodes.as_slice() {
                 [] => "Not allocated: there is no node to try".to_owned(),
@@ -155,6 +163,19 @@ fn show(answer: &Answer, question: &Question, input: &Input, taken: &Taken, pen:
     out.extend(section(answer.findings.iter(), &Places::new(input), pen, is_verbose));
     out.push(String::new());
     out.join("\n")
+}
+
+/// Why the node takes no new Pods, if it does not: a claim alone does not say which Pod uses it.
+fn keeps_pods_away(input: &Input, node: &str) -> Option<String> {
+    let is_it = |document: &Document| {
+        let object = document.written_reference();
+        object.kind == "Node" && object.name == node
+    };
+    let document = input.documents.iter().rposition(is_it)?;
+    match read_object(input.object(document)).object? {
+        Object::Node(node) => takes_no_pods(&node),
+        _ => None,
+    }
 }
 
 fn allocated(node: &str, allocations: &[Arc<AllocationResult>], question: &Question, pen: Pen) -> Vec<String> {
