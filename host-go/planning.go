@@ -135,7 +135,8 @@ func (d *DeviceAsk) check() []Finding {
 
 // Supposition says what is changed before a question is answered.
 type Supposition struct {
-	// Objects that go. With a Node go its slices and Pods, with a Pod its claims and reservations.
+	// Objects that are deleted. What they own goes with them, with a Node its slices and Pods, with a Namespace everything in it; finalizers
+	// keep what is in use. Pods end at once. One that With has, too, is replaced.
 	Without []Ref `json:"without,omitempty"`
 	// Objects that come, or replace those of the same name.
 	With Objects `json:"with,omitempty"`
