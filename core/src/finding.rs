@@ -413,6 +413,8 @@ codes! {
         "A selector reads `.string`, `.bool`, `.value` and the like, which are members of the API object. In a selector the attribute is the value itself.";
     LintNeverEqual = "lint/never-equal", Warning,
         "A comparison of types that can never be equal: an attribute is an integer, a boolean, a text, a version or a list of these.";
+    LintSelectorFails = "lint/selector-fails", Warning,
+        "A selector has a part that cannot be evaluated: `quantity(..)` or `semver(..)` of a text that is neither, an operator on a version, a text where a truth value belongs. Where the evaluation comes to it, it ends in an error, and then the Pod is not scheduled at all, even if other devices would fit.";
     LintUnknownAttribute = "lint/unknown-attribute", Warning,
         "A selector reads an attribute or capacity that no device of the slices given has, though they have others of its domain. On every device the evaluation fails or is false.";
     LintTaintsNothing = "lint/taint-rule-without-selector", Warning,

@@ -1,5 +1,7 @@
 //! What somebody may have meant who wrote a name that does not exist.
 
+use crate::api::quantity::Quantity;
+
 /// The candidate that is nearest to a text, if it is near enough to be meant; the first of several.
 pub(crate) fn nearest<'c>(text: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let (least, candidate) = least(text, &mut candidates.into_iter())?;
@@ -77,6 +79,37 @@ pub(crate) fn did_you_mean(name: &str, candidates: &mut dyn Iterator<Item = &str
     (near != name).then(|| format!("did you mean `{near}`?"))
 }
 
+/// The amounts that a text can stand for that is none: the decimal one, then the binary one; a byte's letter, spaces and upper case aside.
+pub(crate) fn amount_meant(text: &str) -> Vec<String> {
+    let text = text.trim();
+    let digits = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.trim().to_ascii_lowercase();
+    let unit = ["bytes", "byte", "b"].iter().find_map(|bytes| unit.strip_suffix(bytes)).unwrap_or(&unit);
+    let (prefix, is_binary) = match unit.strip_suffix('i') {
+        Some(prefix) => (prefix, true),
+        None => (unit, false),
+    };
+    let binary = || format!("{number}{}i", prefix.to_ascii_uppercase());
+    let decimal =
+        || if prefix == "k" { format!("{number}k") } else { format!("{number}{}", prefix.to_ascii_uppercase()) };
+    let meant = match prefix {
+        "" if !is_binary => vec![number.to_owned()],
+        "k" | "m" | "g" | "t" | "p" | "e" if is_binary => vec![binary()],
+        "k" | "m" | "g" | "t" | "p" | "e" => vec![decimal(), binary()],
+        _ => Vec::new(),
+    };
+    meant.into_iter().filter(|amount| !number.is_empty() && Quantity::parse(amount).is_ok()).collect()
+}
+
+/// What to write instead of a text that is no amount.
+pub(crate) fn amount_remedy(text: &str) -> String {
+    match amount_meant(text).as_slice() {
+        [] => "write a number with an optional suffix, for instance `40Gi`, `500m` or `2`".to_owned(),
+        several => format!("write {}", several.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(" or ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +136,23 @@ mod tests {
         assert_eq!(asked("node-z"), None);
         assert_eq!(did_you_mean("s", &mut ["t"].into_iter()), None);
         assert_eq!(asked("memory"), None);
+    }
+
+    #[test]
+    fn amounts_are_told_from_the_habits_of_others() {
+        for (text, meant) in [
+            ("80GB", "80G 80Gi"),
+            ("80 GiB", "80Gi"),
+            ("1.5tb", "1.5T 1.5Ti"),
+            ("512kb", "512k 512Ki"),
+            ("40Gib", "40Gi"),
+            ("7 bytes", "7"),
+            ("many", ""),
+            ("GB", ""),
+            ("", ""),
+        ] {
+            assert_eq!(amount_meant(text).join(" "), meant, "{text}");
+        }
     }
 
     #[test]

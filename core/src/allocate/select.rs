@@ -19,6 +19,7 @@ use crate::api::claim::ResourceClaim;
 use crate::api::node::Node;
 use crate::api::slice::AttributeValue;
 use crate::bits::Bits;
+use crate::cel::{Advice, Environment, compile, failure_advice};
 use crate::cluster::device_matches;
 use crate::cluster::selectors::SelectorProblem;
 use crate::finding::{Code, Finding, ObjectRef};
@@ -213,7 +214,7 @@ impl<'s, 'c> Verdicts<'s, 'c> {
             Verdict::Accepted => Ok(true),
             Verdict::Refused | Verdict::Unknown => Ok(false),
             Verdict::Failed => match (self.errors.get(&(unit.selection, position)), self.devices.get(position)) {
-                (Some(error), Some(device)) => Err(error.failure(claim, unit, device, self.profile.version)),
+                (Some(error), Some(device)) => Err(error.failure(claim, unit, device, self.profile)),
                 _ => Ok(false),
             },
         }
@@ -281,17 +282,43 @@ pub(super) fn must_wait(profile: &Profile, device: &NodeDevice<'_>) -> bool {
 }
 
 impl SelectorError {
-    fn failure(&self, claim: &ResourceClaim, unit: &Unit<'_>, device: &NodeDevice<'_>, version: Version) -> Fatal {
-        let names_device = version >= Version::V1_37;
+    /// The text of the selector.
+    fn expression<'u>(&self, unit: &'u Unit<'_>) -> Option<&'u str> {
+        let of_class = unit.class.map(|class| class.spec.selectors.as_slice()).unwrap_or_default();
+        let selectors = if self.of_class { of_class } else { unit.selectors };
+        Some(selectors.get(self.index)?.cel.as_ref()?.expression.as_str())
+    }
+
+    /// What is wrong with the selector, given the attributes of the device on which it fails.
+    fn advice(&self, unit: &Unit<'_>, device: &NodeDevice<'_>, profile: &Profile) -> Option<Advice> {
+        let types = |domain: &str, name: &str| -> Vec<&'static str> {
+            let full = device.device.attributes.get(&format!("{domain}/{name}"));
+            let own = || device.device.attributes.get(name).filter(|_| domain == device.slice.spec.driver);
+            full.or_else(own).and_then(|one| one.value.cel_type()).into_iter().collect()
+        };
+        failure_advice(self.expression(unit)?, &Environment::stored(profile.version, &profile.features), &types)
+    }
+
+    fn failure(&self, claim: &ResourceClaim, unit: &Unit<'_>, device: &NodeDevice<'_>, profile: &Profile) -> Fatal {
+        let names_device = profile.version >= Version::V1_37;
         let mut place = String::new();
         let mut advice = "";
+        let hint;
         let (code, word, text, message) = match &self.problem {
             Problem::Selector(SelectorProblem::Compile(text)) => {
                 let message = format!("the selector does not compile: {text}");
+                let environment = Environment::stored(profile.version, &profile.features);
+                hint = self
+                    .expression(unit)
+                    .and_then(|text| compile(text, &environment).err())
+                    .and_then(|error| error.hint);
                 (Code::AllocSelectorCompile, "CEL compile error", text, message)
             }
             Problem::Selector(SelectorProblem::Runtime(text)) => {
-                let message = format!("the selector fails on device `{}`: {text}", device.label());
+                let advised = self.advice(unit, device, profile);
+                let because = advised.as_ref().map(|one| format!(", since {}", one.problem)).unwrap_or_default();
+                let message = format!("the selector fails on device `{}`{because}: {text}", device.label());
+                hint = advised.map(|one| one.remedy);
                 if names_device {
                     place = format!(" on device {}", device.label());
                 }
@@ -316,7 +343,7 @@ impl SelectorError {
             let path = format!("{}.selectors[{index}].cel.expression", unit.path());
             (format!("claim {}", label(claim)), path, reference(claim))
         };
-        let finding = Finding::new(code, path, message).about(object);
+        let finding = Finding { hint, ..Finding::new(code, path, message).about(object) };
         Box::new(Failure { finding, reference: format!("{owner}: selector #{index}{place}: {word}: {text}{advice}") })
     }
 }

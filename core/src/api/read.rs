@@ -11,6 +11,7 @@ use serde_json::{Map, Number, Value};
 
 use super::quantity::Quantity;
 use crate::finding::{Code, Finding};
+use crate::near::amount_remedy;
 
 /// Where in an object the reader is; printed in the API server's notation, `spec.devices[0].attributes[a/b]`.
 #[derive(Clone, Copy, Debug)]
@@ -225,10 +226,10 @@ impl Json for Quantity {
         };
         match Self::parse(&text) {
             Ok(quantity) => Ok(quantity),
-            Err(error) => {
+            Err(_) => {
                 findings.push(
-                    Finding::new(Code::ReadBadQuantity, at, format!("`{text}` is not a quantity: {error}"))
-                        .with_hint("write a number with an optional suffix, for instance `40Gi`, `500m` or `2`"),
+                    Finding::new(Code::ReadBadQuantity, at, format!("`{text}` is not a quantity"))
+                        .with_hint(amount_remedy(&text)),
                 );
                 Err(value)
             }

@@ -233,6 +233,19 @@ pub enum AttributeValue {
     Unsupported,
 }
 
+impl AttributeValue {
+    /// The type of the value in selectors; nothing is said of lists.
+    pub(crate) fn cel_type(&self) -> Option<&'static str> {
+        match self {
+            Self::Int(_) => Some("int"),
+            Self::Bool(_) => Some("bool"),
+            Self::String(_) => Some("string"),
+            Self::Version(_) => Some("kubernetes.Semver"),
+            Self::Ints(_) | Self::Bools(_) | Self::Strings(_) | Self::Versions(_) | Self::Unsupported => None,
+        }
+    }
+}
+
 /// The values of attributes by their fields, in the order in which they count.
 macro_rules! attribute_values {
     ($($name:literal $variant:ident: $ty:ty,)*) => {

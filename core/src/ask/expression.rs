@@ -83,7 +83,7 @@ pub fn expression(cluster: &Cluster, request: &ExpressionRequest) -> Result<Vec<
                 allow_multiple_allocations: device.allow_multiple_allocations == Some(true),
             };
             let whole = evaluate_whole(&request.expression, &env, &view).map_err(|error| {
-                let hint = error.hint().map(str::to_owned);
+                let hint = error.hint;
                 vec![Finding { hint, ..Finding::new(Code::AllocSelectorCompile, "expression", error.message) }]
             })?;
             let subject = Subject { driver: &slice.spec.driver, device };

@@ -46,6 +46,9 @@ impl Checked {
 /// The name of the device's type.
 pub(super) const DEVICE: &str = "kubernetes.DRADevice";
 
+/// The fields of a device.
+pub(super) const DEVICE_FIELDS: [&str; 4] = ["driver", "attributes", "capacity", "allowMultipleAllocations"];
+
 /// Message types of the reference whose values cannot be written here.
 const MESSAGES: [&str; 14] = [
     "google.protobuf.Any",

@@ -35,6 +35,18 @@ impl Operator {
         })
     }
 
+    /// As an expression writes it.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::Greater => ">",
+            Self::AtLeast => ">=",
+            Self::Equal => "==",
+            Self::Unequal => "!=",
+        }
+    }
+
     /// The same with both sides exchanged.
     fn flipped(self) -> Self {
         match self {
@@ -100,9 +112,10 @@ pub(super) fn comparisons(ast: &Ast, root: NodeId, checked: &Checked) -> Option<
     Some(found)
 }
 
-struct Reader<'a> {
-    ast: &'a Ast,
-    linter: Linter<'a>,
+/// Reads comparisons off an expression.
+pub(super) struct Reader<'a> {
+    pub(super) ast: &'a Ast,
+    pub(super) linter: Linter<'a>,
 }
 
 impl Reader<'_> {
@@ -116,7 +129,7 @@ impl Reader<'_> {
         }
     }
 
-    fn comparison(&self, id: NodeId) -> Option<Comparison> {
+    pub(super) fn comparison(&self, id: NodeId) -> Option<Comparison> {
         if let Some(field) = self.field(id) {
             return Some(Comparison { field, operator: Operator::Equal, constants: vec![Constant::Bool(true)] });
         }
@@ -157,8 +170,10 @@ impl Reader<'_> {
         }
     }
 
-    fn field(&self, id: NodeId) -> Option<Field> {
-        let access = self.linter.access(id)?;
+    pub(super) fn field(&self, id: NodeId) -> Option<Field> {
+        let Some(access) = self.linter.access(id) else {
+            return self.linter.is_driver(id).then_some(Field::Driver);
+        };
         let (domain, id) = (access.domain, access.name);
         Some(match access.map.as_str() {
             "capacity" => Field::Capacity { domain, id },
@@ -187,7 +202,7 @@ impl Reader<'_> {
         })
     }
 
-    fn text(&self, id: NodeId) -> Option<String> {
+    pub(super) fn text(&self, id: NodeId) -> Option<String> {
         match self.constant(id)? {
             Constant::Text(text) => Some(text),
             _ => None,

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::advice::{Advice, advice};
 use super::ast::{Ast, Kind, Literal, NodeId};
 use super::check::Checked;
 use super::types::Type;
@@ -39,6 +40,36 @@ pub enum Lint {
         /// The type of the other.
         other: String,
     },
+    /// What cannot be evaluated, whatever the device.
+    Fails(Advice),
+}
+
+impl Lint {
+    /// What is wrong, and what to do.
+    pub(crate) fn in_words(&self) -> (String, String) {
+        match self {
+            Self::Unguarded { access, guarded } => (
+                format!("`{access}` fails on devices without it, and then no Pod that asks for this is scheduled"),
+                format!("test for it: `{guarded}`, or test `device.driver` first"),
+            ),
+            Self::Unqualified { name, meant } if name.contains('.') => {
+                (format!("`{name}` without quotes is a row of names, not a domain"), format!("write `{meant}`"))
+            }
+            Self::Unqualified { name, meant } => {
+                (format!("`{name}` stands where the domain of a driver belongs"), format!("write `{meant}`"))
+            }
+            Self::WireMember { member, meant } => (
+                format!("`.{member}` is a member of the API object; in a selector the value stands for itself"),
+                format!("write `{meant}`"),
+            ),
+            Self::NeverEqual { access, other } => (
+                format!("`{access}` can never be equal to a value of type `{other}`"),
+                "attributes are integers, booleans, texts, versions, or lists of these; amounts stand in `device.capacity`"
+                    .to_owned(),
+            ),
+            Self::Fails(advice) => (advice.problem.clone(), advice.remedy.clone()),
+        }
+    }
 }
 
 /// Deepest nesting that is looked into; what is deeper is left unsaid.
@@ -51,6 +82,8 @@ const MOST_LOOKS: usize = 200_000;
 pub(super) fn lint(ast: &Ast, root: NodeId, checked: &Checked) -> Vec<Lint> {
     let mut linter = Linter::new(ast, root, checked);
     linter.walk(root, &Guards::default(), 0);
+    let of_any_device = advice(ast, root, checked, &|_, _| Vec::new());
+    linter.found.extend(of_any_device.into_iter().filter(|one| !one.is_never_equal).map(Lint::Fails));
     if linter.is_lost() { Vec::new() } else { linter.found.into_iter().collect() }
 }
 
@@ -139,7 +172,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         format!("device.{}[\"{}\"].{}", self.map, self.domain, self.name)
     }
 
@@ -167,6 +200,9 @@ impl<'a> Linter<'a> {
         let next = depth.saturating_add(1);
         // It is read where it is used, under what is known there.
         let id = self.bound.meant(id);
+        if self.row_of_names(id) {
+            return;
+        }
         self.unqualified(id);
         self.wire_member(id);
         if let Some(access) = self.access(id) {
@@ -244,7 +280,7 @@ impl<'a> Linter<'a> {
                 }
                 ("_==_", [left, right], true) | ("_!=_", [left, right], false) => {
                     for (one, other) in [(left, right), (right, left)] {
-                        if self.qualified_name(*one).as_deref() == Some("device.driver") {
+                        if self.is_driver(*one) {
                             facts.drivers.extend(self.text(*other));
                         }
                     }
@@ -254,6 +290,11 @@ impl<'a> Linter<'a> {
             _ => {}
         }
         facts
+    }
+
+    /// Whether the node reads the driver of the device.
+    pub(super) fn is_driver(&self, id: NodeId) -> bool {
+        self.qualified_name(id).as_deref() == Some("device.driver")
     }
 
     /// [`Ast::qualified_name`] with bound names replaced, as far as a device needs it.
@@ -320,6 +361,25 @@ impl<'a> Linter<'a> {
             }
             _ => None,
         }
+    }
+
+    /// A domain whose dots are written as in `device.attributes.gpu.example.com.model`.
+    fn row_of_names(&mut self, id: NodeId) -> bool {
+        let Kind::Select { operand, field, .. } = self.ast.kind(id) else { return false };
+        let Some(name) = self.ast.qualified_name(*operand).map(|name| format!("{name}.{field}")) else { return false };
+        let maps = ["attributes", "capacity"];
+        let row = maps
+            .iter()
+            .find_map(|map| Some((map, name.strip_prefix("device.")?.strip_prefix(map)?.strip_prefix('.')?)));
+        let Some((map, (domain, attribute))) = row.and_then(|(map, row)| Some((map, row.rsplit_once('.')?))) else {
+            return false;
+        };
+        let is_row = domain.contains('.');
+        if is_row {
+            let meant = format!("device.{map}[\"{domain}\"].{attribute}");
+            self.found.insert(Lint::Unqualified { name: domain.to_owned(), meant });
+        }
+        is_row
     }
 
     /// A domain without a dot or with a slash is no domain.

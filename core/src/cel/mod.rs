@@ -6,6 +6,7 @@
 //!
 //! Source: cel-go 0.26, the libraries of apiserver 1.36, `k8s.io/dynamic-resource-allocation/cel`.
 
+mod advice;
 mod ast;
 mod call;
 mod check;
@@ -46,6 +47,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+pub use advice::{Advice, Types};
 pub use comparisons::{Comparison, Constant, Operator};
 pub use derive::compile_derived;
 pub use device::DeviceView;
@@ -165,31 +167,14 @@ pub struct CompileError {
     pub line: u32,
     /// The column of the first error in code points, from 1; 0 if it has no place.
     pub column: u32,
+    /// What to write instead, where that can be told.
+    pub hint: Option<String>,
 }
 
 impl CompileError {
-    /// What to write instead, where amounts or versions are compared as numbers are.
-    pub fn hint(&self) -> Option<&'static str> {
-        let (_, applied) = self.message.split_once("found no matching overload for '")?;
-        let (function, types) = applied.split_once("' applied to '")?;
-        let types = types.split('\'').next().unwrap_or_default();
-        let is_order = matches!(function, "_<_" | "_<=_" | "_>_" | "_>=_");
-        let is_method = matches!(function, "compareTo" | "isGreaterThan" | "isLessThan");
-        if types.contains("kubernetes.Quantity") && is_order {
-            Some(
-                "amounts are compared by methods: write `.compareTo(quantity(\"40Gi\")) >= 0`, `.isGreaterThan(...)` or `.isLessThan(...)`",
-            )
-        } else if types.contains("kubernetes.Semver") && is_order {
-            Some(
-                "versions are compared by methods: write `.compareTo(semver(\"1.2.3\")) >= 0`, `.isGreaterThan(...)` or `.isLessThan(...)`",
-            )
-        } else if types.starts_with("kubernetes.Quantity") && is_method {
-            Some("an amount is compared with an amount: write `quantity(\"40Gi\")`")
-        } else if types.starts_with("kubernetes.Semver") && is_method {
-            Some("a version is compared with a version: write `semver(\"1.2.3\")`")
-        } else {
-            None
-        }
+    /// The same with what to write instead.
+    fn with_hint(self, hint: Option<String>) -> Self {
+        Self { hint, ..self }
     }
 }
 
@@ -262,6 +247,31 @@ pub fn compile_and_lint(source: &str, env: &Environment) -> Result<(Program, Vec
     Ok((program, lint::lint(&ast, root, &checked)))
 }
 
+/// What is wrong with constants of a selector, and with its comparisons of attributes whose types are known: `types` gives those of
+/// an attribute by domain and name. What does not compile has the advice of its error.
+pub fn advice(source: &str, env: &Environment, types: Types<'_>) -> Vec<Advice> {
+    match check_source(source, env, |result| wrong_selector(result, env)) {
+        Ok((ast, root, checked)) => advice::advice(&ast, root, &checked, types),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// The first thing that is wrong with a selector that fails on a device with attributes of the given types.
+pub(crate) fn failure_advice(source: &str, env: &Environment, types: Types<'_>) -> Option<Advice> {
+    let (ast, root, checked) = check_source(source, env, |result| wrong_selector(result, env)).ok()?;
+    failing(&ast, root, &checked, types)
+}
+
+fn failing(ast: &Ast, root: NodeId, checked: &Checked, types: Types<'_>) -> Option<Advice> {
+    let is_failure = |advice: &Advice| !advice.is_never_equal;
+    advice::advice(ast, root, checked, types).into_iter().find(is_failure).or_else(|| {
+        let lints = lint::lint(ast, root, checked);
+        let named = lints.iter().find(|lint| matches!(lint, Lint::Unqualified { .. } | Lint::WireMember { .. }))?;
+        let (problem, remedy) = named.in_words();
+        Some(Advice { problem, remedy, is_never_equal: false })
+    })
+}
+
 /// What a selector reads under fixed names; nothing where it does not compile.
 pub fn mentions(source: &str, env: &Environment) -> Vec<Mention> {
     match check_source(source, env, |result| wrong_selector(result, env)) {
@@ -300,21 +310,24 @@ fn check_source(
 ) -> Result<(Ast, NodeId, Checked), CompileError> {
     let mut report = Report::new(source);
     let Some((mut ast, root)) = parser::parse(source, env, &mut report) else {
-        return Err(invalid(&report));
+        return Err(spelled(source, invalid(&report)));
     };
     let checked = check::check(&mut ast, root, env, &mut report);
     if let Some((offset, what)) = checked.unsupported {
         return Err(not_supported(source, Some(offset), &what));
     }
     if !report.is_empty() {
-        return Err(invalid(&report));
+        let error = spelled(source, invalid(&report));
+        let hint = error.hint.clone().or_else(|| Some(failing(&ast, root, &checked, &|_, _| Vec::new())?.in_words()));
+        return Err(error.with_hint(hint));
     }
     validators::validate(&ast, root, &checked, &mut report);
     if !report.is_empty() {
         return Err(invalid(&report));
     }
     if let Some(message) = wrong_result(checked.type_of(root)) {
-        return Err(CompileError { kind: CompileErrorKind::WrongResult, message, offset: 0, line: 0, column: 0 });
+        let hint = Some("a selector must be true or false: compare the value, for instance with `==`".to_owned());
+        return Err(CompileError { kind: CompileErrorKind::WrongResult, message, offset: 0, line: 0, column: 0, hint });
     }
     Ok((ast, root, checked))
 }
@@ -333,6 +346,7 @@ fn assemble(
             offset: 0,
             line: 0,
             column: 0,
+            hint: None,
         },
         Refusal::Unsupported(what) => not_supported(source, None, &what),
     })?;
@@ -345,7 +359,13 @@ fn assemble(
 fn invalid(report: &Report<'_>) -> CompileError {
     let (offset, line, column) = report.first_place().unwrap_or_default();
     let message = format!("compilation failed: {}", report.render());
-    CompileError { kind: CompileErrorKind::Invalid, message, offset, line, column }
+    CompileError { kind: CompileErrorKind::Invalid, message, offset, line, column, hint: None }
+}
+
+/// The error with what to write instead of a word that there is not.
+fn spelled(source: &str, error: CompileError) -> CompileError {
+    let hint = advice::of_message(source, &error.message, error.offset);
+    error.with_hint(hint)
 }
 
 fn not_supported(source: &str, offset: Option<u32>, what: &str) -> CompileError {

@@ -262,13 +262,21 @@ fn wishes(cluster: &Cluster, case: &Case, unit: &UnitSeen, request: &RequestExpl
     for selector in own.filter_map(|(_, selector)| selector.cel.as_ref()) {
         match comparisons(&selector.expression, &environment) {
             Some(found) if !found.is_empty() => {
-                wishes.comparisons.extend(found);
+                // The driver of the class is what is looked for; only one that there is not needs a word.
+                let is_plain = |one: &Comparison| one.field != Field::Driver || !names_driver(cluster, one);
+                wishes.comparisons.extend(found.into_iter().filter(is_plain));
                 wishes.expressions.push(selector.expression.clone());
             }
             _ => wishes.has_others = true,
         }
     }
     wishes
+}
+
+/// Whether a comparison asks for a driver that publishes slices.
+fn names_driver(cluster: &Cluster, comparison: &Comparison) -> bool {
+    let is_it = |driver: &str| comparison.constants.contains(&Constant::Text(driver.to_owned()));
+    comparison.operator == Operator::Equal && cluster.slices().values().any(|slice| is_it(&slice.spec.driver))
 }
 
 fn name(field: &Field) -> &str {
@@ -367,6 +375,7 @@ fn meets(held: Held<'_>, wanted: &Comparison) -> Option<bool> {
 fn order(held: Held<'_>, constant: &Constant) -> Option<Ordering> {
     match (held, constant) {
         (Held::Capacity(_, has), Constant::Quantity(text)) => Some(has.cmp(&Quantity::parse(text).ok()?)),
+        (Held::Driver(has), Constant::Text(text)) => Some(has.cmp(text)),
         (Held::Attribute(AttributeValue::Int(has)), Constant::Int(number)) => Some(has.cmp(number)),
         (Held::Attribute(AttributeValue::Bool(has)), Constant::Bool(value)) => Some(has.cmp(value)),
         (Held::Attribute(AttributeValue::String(has)), Constant::Text(text)) => Some(has.as_str().cmp(text)),

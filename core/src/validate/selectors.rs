@@ -36,7 +36,7 @@ fn check(out: &mut Report<'_>, expression: &Node<'_, '_>, stored: bool) {
     match compile_and_lint(text, &environment) {
         Ok((program, lints)) => {
             for lint in lints {
-                out.note(explain(lint, expression));
+                out.note(explain(&lint, expression));
             }
             if !stored && limit(out, expression, program.max_cost()) {
                 out.hint("loop over fewer values, or compare with `==` instead of searching in texts");
@@ -49,9 +49,8 @@ fn check(out: &mut Report<'_>, expression: &Node<'_, '_>, stored: bool) {
 /// An expression that does not compile. What cannot be compiled here is left to the API server.
 pub(super) fn refuse(out: &mut Report<'_>, expression: &Node<'_, '_>, error: CompileError) {
     if error.kind != CompileErrorKind::NotSupportedHere {
-        let hint = error.hint();
         out.error(ErrorKind::Invalid, Code::ValidateSelector, expression.at, error.message);
-        hint.into_iter().for_each(|hint| out.hint(hint));
+        error.hint.into_iter().for_each(|hint| out.hint(hint));
     }
 }
 
@@ -64,29 +63,14 @@ pub(super) fn limit(out: &mut Report<'_>, expression: &Node<'_, '_>, cost: u64) 
     cost > COST_LIMIT
 }
 
-fn explain(lint: Lint, at: &Node<'_, '_>) -> Finding {
-    let (code, message, hint) = match lint {
-        Lint::Unguarded { access, guarded } => (
-            Code::LintUnguarded,
-            format!("`{access}` fails on devices without it, and then no Pod that asks for this is scheduled"),
-            format!("test for it: `{guarded}`, or test `device.driver` first"),
-        ),
-        Lint::Unqualified { name, meant } => (
-            Code::LintUnqualified,
-            format!("`{name}` stands where the domain of a driver belongs"),
-            format!("write `{meant}`"),
-        ),
-        Lint::WireMember { member, meant } => (
-            Code::LintWireMember,
-            format!("`.{member}` is a member of the API object; in a selector the value stands for itself"),
-            format!("write `{meant}`"),
-        ),
-        Lint::NeverEqual { access, other } => (
-            Code::LintNeverEqual,
-            format!("`{access}` can never be equal to a value of type `{other}`"),
-            "attributes are integers, booleans, texts, versions, or lists of these; amounts stand in `device.capacity`"
-                .to_owned(),
-        ),
+fn explain(lint: &Lint, at: &Node<'_, '_>) -> Finding {
+    let code = match lint {
+        Lint::Unguarded { .. } => Code::LintUnguarded,
+        Lint::Unqualified { .. } => Code::LintUnqualified,
+        Lint::WireMember { .. } => Code::LintWireMember,
+        Lint::NeverEqual { .. } => Code::LintNeverEqual,
+        Lint::Fails(_) => Code::LintSelectorFails,
     };
+    let (message, hint) = lint.in_words();
     Finding::new(code, at.at, message).with_hint(hint)
 }

@@ -544,3 +544,34 @@ fn members_of_a_gang_name_those_that_they_wait_for() {
     let ran = run(&format!("{node}{group}{free}{}{gated}", member("d", "  nodeSelector: { zone: nowhere }\n")));
     assert_eq!(ran.reason("a").message, together);
 }
+
+#[test]
+fn a_selector_that_fails_is_met_with_what_to_write() {
+    let device = "[{ name: x, attributes: { version: { version: 1.2.3 } }, capacity: { memory: { value: 40Gi } } }]";
+    let slice = slice("a", 0).replace("devices: []", &format!("devices: {device}"));
+    for (expression, because, hint) in [
+        (
+            "device.capacity['gpu.example.com'].memory.isGreaterThan(quantity('80GB'))",
+            "`80GB` is not an amount: quantities must match",
+            "write `80G` or `80Gi`",
+        ),
+        (
+            "device.attributes['gpu.example.com'].version > '1'",
+            "`device.attributes[\"gpu.example.com\"].version` is a version, which no operator compares: no such overload",
+            "write `device.attributes[\"gpu.example.com\"].version.compareTo(semver(\"1.0.0\")) > 0`",
+        ),
+        (
+            "device.attributes.gpu.example.com.version == semver('1.2.3')",
+            "`gpu.example.com` without quotes is a row of names, not a domain: no such key",
+            "write `device.attributes[\"gpu.example.com\"].version`",
+        ),
+    ] {
+        let selector = format!("selectors: [{{ cel: {{ expression: \"{}\" }} }}]", expression.replace('"', "\\\""));
+        let request = format!("{{ name: gpu, exactly: {{ deviceClassName: gpu.example.com, {selector} }} }}");
+        let ran = run(&format!("{CLASS}{slice}{}", wanting(&request, "")));
+        let reason = ran.reason("p");
+        let start = format!("the selector fails on device `gpu.example.com/a/x`, since {because}");
+        assert!(reason.message.starts_with(&start), "{}", reason.message);
+        assert_eq!(reason.hint.as_deref(), Some(hint));
+    }
+}

@@ -209,3 +209,104 @@ fn references_inside_an_object_are_met_with_what_was_meant() {
     let claim = object("resource.k8s.io/v1", "ResourceClaim", "c", spec);
     assert_eq!(hint(&claim).as_deref(), Some("did you mean `gpu/large`?"));
 }
+
+#[test]
+fn selectors_that_cannot_work_are_met_with_what_to_write() {
+    let attributes = json!({
+        "model": { "string": "A100" }, "driverVersion": { "version": "580.95.5" },
+        "resource.kubernetes.io/numaNode": { "int": 0 }, "ready": { "bool": true },
+    });
+    let device = json!({ "name": "x", "attributes": attributes, "capacity": { "memory": { "value": "40Gi" } } });
+    let pool = json!({ "name": "p", "generation": 1, "resourceSliceCount": 1 });
+    let spec = json!({ "driver": "gpu.nvidia.com", "nodeName": "a", "pool": pool, "devices": [device] });
+    let slice = object("resource.k8s.io/v1", "ResourceSlice", "s", spec);
+    let hints = |expression: &str| -> Vec<String> {
+        let mut claim = claim("c", "gpu");
+        claim["spec"]["devices"]["requests"][0]["exactly"]["selectors"] =
+            json!([{ "cel": { "expression": expression } }]);
+        let all = [vec![slice.clone(), claim.clone()], vec![claim.clone()]]
+            .map(|objects| validate_set(&objects, &Profile::default()).into_iter().flatten().collect::<Vec<_>>());
+        let own = validate(Submission::create(claim), &Profile::default());
+        let found = all.into_iter().flatten().chain(own);
+        let found = found.filter(|one| one.code != Code::LintUnguarded && one.code != Code::LinkUnknownClass);
+        let mut hints: Vec<String> = found.filter_map(|one| one.hint).collect();
+        hints.sort();
+        hints.dedup();
+        hints
+    };
+    let (d, r) = ("device.attributes[\"gpu.nvidia.com\"]", "device.attributes[\"resource.kubernetes.io\"]");
+    let memory = "device.capacity[\"gpu.nvidia.com\"].memory";
+    let is_amount = format!("`{memory}` is an amount, which no operator compares");
+    let cases = [
+        // Constants.
+        (format!("{memory}.compareTo(quantity('80GB')) >= 0"), "write `80G` or `80Gi`".to_owned()),
+        (
+            format!("{memory}.isGreaterThan(quantity('lots'))"),
+            "write a number with an optional suffix, for instance `40Gi`, `500m` or `2`".to_owned(),
+        ),
+        (format!("{d}.driverVersion.compareTo(semver('590.0')) >= 0"), "write `590.0.0`".to_owned()),
+        (format!("{d}.driverVersion == semver('v1.2.3')"), "write `1.2.3`".to_owned()),
+        // Types.
+        (
+            format!("{d}.driverVersion >= '570.0.0'"),
+            format!("write `{d}.driverVersion.compareTo(semver(\"570.0.0\")) >= 0`"),
+        ),
+        (
+            format!("'570.0.0' < {d}.driverVersion"),
+            format!("write `{d}.driverVersion.compareTo(semver(\"570.0.0\")) > 0`"),
+        ),
+        (
+            format!("{d}.driverVersion != '570'"),
+            format!("write `{d}.driverVersion.compareTo(semver(\"570.0.0\")) != 0`"),
+        ),
+        (
+            format!("{d}.driverVersion.isLessThan(quantity('570'))"),
+            format!("write `{d}.driverVersion.compareTo(semver(\"570.0.0\")) < 0`"),
+        ),
+        (format!("{r}.numaNode == '0'"), format!("write `{r}.numaNode == 0`")),
+        (format!("{r}.numaNode in ['0', '1']"), format!("write `{r}.numaNode in [0, 1]`")),
+        (format!("{r}.numaNode.compareTo(quantity('1')) < 0"), format!("write `{r}.numaNode < 1`")),
+        (format!("{d}.model > 5"), format!("write `{d}.model > \"5\"`")),
+        (format!("{d}.ready == 'True'"), format!("write `{d}.ready == true`")),
+        (format!("{d}.model"), format!("compare it with a value: `{d}.model == \"...\"`")),
+        (format!("{d}.ready && !{r}.numaNode"), format!("compare it with a value: `{r}.numaNode == 1`")),
+        (
+            format!("{memory} >= quantity('80Gi')"),
+            format!("{is_amount}: write `{memory}.compareTo(quantity(\"80Gi\")) >= 0`"),
+        ),
+        (format!("{memory} > '80GB'"), format!("{is_amount}: write `{memory}.compareTo(quantity(\"80Gi\")) > 0`")),
+        (
+            format!("{memory}.compareTo('80Gi') >= 0"),
+            format!(
+                "`{memory}` is an amount, not compared with a text by this method: write `{memory}.compareTo(quantity(\"80Gi\")) >= 0`"
+            ),
+        ),
+        ("1 + 1".to_owned(), "a selector must be true or false: compare the value, for instance with `==`".to_owned()),
+        // Words.
+        ("device.attributes.gpu.nvidia.com.model == 'A100'".to_owned(), format!("write `{d}.model`")),
+        (
+            "has(device.capacity.gpu.nvidia.com.memory)".to_owned(),
+            format!("`gpu.nvidia.com` without quotes is a row of names, not a domain: write `{memory}`"),
+        ),
+        (format!("{d}.ready and true"), "write `&&` instead of `and`".to_owned()),
+        (format!("{d}.ready OR true"), "write `||` instead of `OR`".to_owned()),
+        (format!("{d}.ready && not {d}.ready"), "write `!` instead of `not`".to_owned()),
+        (format!("{d}.model = 'A100'"), "write `==` instead of `=`".to_owned()),
+        (format!("{d}.model <> 'A100'"), "write `!=` instead of `<>`".to_owned()),
+        (format!("{d}.ready & true"), "write `&&` instead of `&`".to_owned()),
+        (format!("{d}.model.contain('A')"), "did you mean `contains`?".to_owned()),
+        (format!("{d}.model.startswith('A')"), "did you mean `startsWith`?".to_owned()),
+        (format!("{d}.ready == True"), "did you mean `true`?".to_owned()),
+        ("device.attribute['a.b'].c".to_owned(), "did you mean `device.attributes`?".to_owned()),
+        ("attributes['a.b'].c".to_owned(), "write `device.attributes`".to_owned()),
+        // Nothing is wrong.
+        (
+            format!("{d}.ready && {r}.numaNode < 1 && {memory}.isGreaterThan(quantity('8Gi')) && isQuantity('80GB')"),
+            String::new(),
+        ),
+        (format!("{d}.driverVersion.compareTo(semver('1.2', true)) > 0 && {d}.model in ['A', 'B']"), String::new()),
+    ];
+    for (expression, hint) in cases {
+        assert_eq!(hints(&expression).join("; "), hint, "{expression}");
+    }
+}

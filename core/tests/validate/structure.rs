@@ -146,8 +146,8 @@ fn comparisons_of_amounts_and_versions_show_how() {
     for wrong in [" >= quantity('40Gi')", " > 40"] {
         assert!(hint(&format!("{memory}{wrong}")).contains(".compareTo(quantity("), "{wrong}");
     }
-    assert!(hint(&format!("{memory}.compareTo('40Gi') >= 0")).contains("write `quantity("));
+    assert!(hint(&format!("{memory}.compareTo('40Gi') >= 0")).contains(".compareTo(quantity(\"40Gi\")) >= 0`"));
     let version = r#"device.attributes["gpu.example.com"].version"#;
-    assert!(hint(&format!("{version} > semver('1.0.0')")).contains(".isGreaterThan("));
+    assert!(hint(&format!("{version} > semver('1.0.0')")).contains(".compareTo(semver(\"1.0.0\")) > 0`"));
     assert_eq!(hint("device.driver > 1"), "");
 }

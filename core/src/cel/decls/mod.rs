@@ -20,6 +20,7 @@ use std::rc::Rc;
 
 use super::call::{Func, Trait};
 use super::types::{Bindings, Type};
+use crate::near::nearest;
 
 /// A type in a declaration; `A` and `B` stand for any type.
 #[derive(Clone, Copy, Debug)]
@@ -145,6 +146,15 @@ pub(super) fn find(name: &str, has: Optionals) -> Option<&'static Function> {
         Includes::Device => in_table(libraries::DEVICE_INCLUDES),
         Includes::Library => in_table(libraries::LIBRARY_INCLUDES),
     })
+}
+
+/// The name of the function that is nearest to one that there is not, upper and lower case aside.
+pub(super) fn nearest_function(name: &str) -> Option<&'static str> {
+    let tables = [standard::FUNCTIONS, libraries::FUNCTIONS, libraries::LISTS];
+    let names = tables.into_iter().flatten().map(|function| function.name);
+    let mut names = names.filter(|known| known.starts_with(|letter: char| letter.is_ascii_alphabetic()));
+    let same = names.clone().find(|known| known.eq_ignore_ascii_case(name));
+    same.or_else(|| nearest(name, &mut names))
 }
 
 /// The type that a type's name stands for in an expression.

@@ -9,6 +9,7 @@ use super::{Era, Field, Type};
 use crate::api::read::Path;
 use crate::finding::{Code, ErrorKind, Finding, Fix};
 use crate::gather::Gather;
+use crate::near::amount_remedy;
 use crate::profile::Version;
 
 /// Holds a value against a type: reports what does not fit and what is unknown, and takes out what is unknown or `null`.
@@ -227,7 +228,7 @@ fn fit_quantity(out: &mut Report<'_>, value: &Value, at: &Path<'_>) -> bool {
         other => shown(&other.to_string()).into_owned(),
     };
     out.error(ErrorKind::TypeInvalid, Code::ReadBadQuantity, at, format!("`{found}` is not a quantity"));
-    out.hint("write a number with an optional suffix, for instance `40Gi`, `500m` or `2`");
+    out.hint(amount_remedy(&found));
     false
 }
 

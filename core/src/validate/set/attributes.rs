@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::json::{Json, each_asked, entries, field, inner, kind, list, text};
-use crate::cel::{Environment, MOST_BYTES, Mention, mentions};
+use crate::cel::{Advice, Environment, MOST_BYTES, Mention, advice as advise, mentions};
 use crate::finding::{Code, Finding};
 use crate::near::nearest;
 use crate::profile::Profile;
@@ -64,18 +64,42 @@ pub(super) fn check(objects: &[Json<'_>], published: &Published, profile: &Profi
     }
     let environment = Environment::stored(profile.version, &profile.features);
     // Many objects have the same selectors.
-    let mut known: BTreeMap<&str, Vec<Mention>> = BTreeMap::new();
+    let mut known: BTreeMap<&str, Vec<Judged>> = BTreeMap::new();
     for (object, findings) in objects.iter().zip(all) {
         for (path, expression) in selectors(object) {
             if expression.len() > MOST_BYTES {
                 continue;
             }
-            for mention in known.entry(expression).or_insert_with(|| mentions(expression, &environment)) {
-                let judged = judge(mention, published);
-                findings.extend(judged.map(|(code, message, hint)| Finding::new(code, &path, message).with_hint(hint)));
+            for (code, message, hint) in
+                known.entry(expression).or_insert_with(|| judge(expression, &environment, published))
+            {
+                findings.push(Finding::new(*code, &path, message.as_str()).with_hint(hint.as_str()));
             }
         }
     }
+}
+
+/// What is wrong: code, message, hint.
+type Judged = (Code, String, String);
+
+/// What is wrong with an expression, given what is published.
+fn judge(expression: &str, environment: &Environment, published: &Published) -> Vec<Judged> {
+    let types = |domain: &str, name: &str| -> Vec<&'static str> {
+        let types = published.attributes.get(domain).and_then(|names| names.get(name));
+        types.into_iter().flatten().copied().collect()
+    };
+    let advice = advise(expression, environment, &types);
+    let mentions = mentions(expression, environment);
+    let mut judged: Vec<Judged> =
+        mentions.iter().filter_map(|mention| judge_name(mention, published, &advice)).collect();
+    // What fails on any device is said of the expression by itself.
+    let by_itself = advise(expression, environment, &|_, _| Vec::new());
+    for one in advice.iter().filter(|one| !by_itself.contains(one)) {
+        let code = if one.is_never_equal { Code::LintNeverEqual } else { Code::LintSelectorFails };
+        let is_said = one.is_never_equal && judged.iter().any(|(_, _, hint)| *hint == one.remedy);
+        judged.extend((!is_said).then(|| (code, one.problem.clone(), one.remedy.clone())));
+    }
+    judged
 }
 
 /// The selectors of an object, each with its path.
@@ -95,8 +119,8 @@ fn selectors<'v>(object: &'v Json<'v>) -> Vec<(String, &'v str)> {
     found
 }
 
-/// What is wrong with a name that a selector reads: code, message, hint.
-fn judge(mention: &Mention, published: &Published) -> Option<(Code, String, String)> {
+/// What is wrong with a name that a selector reads.
+fn judge_name(mention: &Mention, published: &Published, advice: &[Advice]) -> Option<Judged> {
     let Mention { is_capacity, domain, name, compared_with } = mention;
     let read = |is_capacity: bool, name: &str| {
         let map = if is_capacity { "capacity" } else { "attributes" };
@@ -135,9 +159,14 @@ fn judge(mention: &Mention, published: &Published) -> Option<(Code, String, Stri
     let name = read(*is_capacity, name);
     let message =
         format!("`{name}` is of type {own} on every device of the slices given, never equal to one of type {other}");
-    let hint =
-        "compare with a value of that type; `string(...)`, `int(...)`, `semver(...)` and `quantity(...)` convert";
-    Some((Code::LintNeverEqual, message, hint.to_owned()))
+    let hint = match advice.iter().find(|one| one.is_never_equal && one.problem.contains(&name)) {
+        Some(meant) => meant.remedy.clone(),
+        None => {
+            "compare with a value of that type; `string(...)`, `int(...)`, `semver(...)` and `quantity(...)` convert"
+                .to_owned()
+        }
+    };
+    Some((Code::LintNeverEqual, message, hint))
 }
 
 /// CEL compares numbers of all types by value; everything else only within its type.
