@@ -236,6 +236,7 @@ pub fn read_object(mut value: Value) -> Reading {
             .with_hint("use `resource.k8s.io/v1`"),
         );
     }
+    let asking = unknown_kind::asks_for_devices(group, &kind, &value);
     let mut object = read_kind(&kind, &api_version, group, value, &mut findings);
     match &mut object {
         Some(Object::PodGroup(group)) => Arc::make_mut(group).api_version.clone_from(&api_version),
@@ -256,7 +257,7 @@ pub fn read_object(mut value: Value) -> Reading {
             if findings.iter().all(|finding| finding.severity != Severity::Error) =>
         {
             findings.push(match object {
-                None => unknown_kind::finding(&kind, &api_version),
+                None => unknown_kind::finding(&kind, &api_version, asking.as_deref()),
                 Some(_) => unknown_kind::plays_no_part(&kind, &api_version),
             });
         }
@@ -278,6 +279,11 @@ pub fn read_object(mut value: Value) -> Reading {
     Reading { object, findings }
 }
 
+/// Whether a document is a table or a message that was printed for people, not an object.
+fn is_no_object(value: &Value) -> bool {
+    value.as_object().is_none_or(|map| map.keys().any(|name| name.contains(' ')))
+}
+
 /// The finding about a document without `kind` or `apiVersion`, with the way out: another spelling of the field, if
 /// there is one.
 pub(crate) fn no_kind(value: &Value, missing: &str) -> Finding {
@@ -290,6 +296,9 @@ pub(crate) fn no_kind(value: &Value, missing: &str) -> Finding {
             finding.path.clone_from(key);
             finding.fix = Some(Fix::Rename(missing.to_owned()));
             finding
+        }
+        None if is_no_object(value) => {
+            finding.with_hint("this is no Kubernetes object: print objects with `kubectl get ... -o yaml`")
         }
         None => finding.with_hint("every Kubernetes object starts with `apiVersion` and `kind`"),
     }

@@ -70,8 +70,7 @@ pub struct PodPart {
 impl OtherSpec {
     /// The Pod templates of a spec; `None` where there is none, or where they are for others to make Pods of.
     pub(super) fn read(kind: &str, group: &str, raw: Value, findings: &mut Vec<Finding>) -> Option<Self> {
-        let is_blueprint = BLUEPRINTS.iter().any(|(known, of)| *known == kind && *of == group);
-        if is_blueprint || kind.ends_with("List") {
+        if is_blueprint(kind, group) || kind.ends_with("List") {
             return None;
         }
         let known = NOT_EXPANDED.iter().find(|(known, of, _)| *known == kind && *of == group);
@@ -100,6 +99,11 @@ impl OtherSpec {
         let waits_for_kueue = workload.metadata.labels.contains_key(super::workload::KUEUE_QUEUE);
         (is_suspended && !waits_for_kueue).then(|| "it is suspended".to_owned())
     }
+}
+
+/// Whether objects of a kind hold Pod templates for others to make Pods of.
+pub(super) fn is_blueprint(kind: &str, group: &str) -> bool {
+    BLUEPRINTS.iter().any(|(known, of)| *known == kind && *of == group)
 }
 
 impl PodPart {

@@ -2,26 +2,55 @@
 
 use serde_json::Value;
 
+use super::other_workload::is_blueprint;
+use super::read::Path;
 use super::{object, workload};
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::near::{distance, is_near};
 
-/// Groups of which every kind is known.
-const WHOLE: [&str; 2] = ["resource.k8s.io", "apportion.dev"];
+/// API groups of which every kind is known: those of `v1` stand under the empty name.
+const WHOLE: [&str; 5] = ["resource.k8s.io", "apportion.dev", "", "apps", "batch"];
+
+/// Kinds of these groups that play no part here.
+const OTHERS: [(&str, &str); 16] = [
+    ("", "Binding"),
+    ("", "ComponentStatus"),
+    ("", "ConfigMap"),
+    ("", "Endpoints"),
+    ("", "Event"),
+    ("", "LimitRange"),
+    ("", "List"),
+    ("", "PodTemplate"),
+    ("", "ReplicationController"),
+    ("", "ResourceQuota"),
+    ("", "Secret"),
+    ("", "Service"),
+    ("", "ServiceAccount"),
+    ("", "Status"),
+    ("apps", "ControllerRevision"),
+    ("batch", "JobTemplate"),
+];
+
+/// Deepest nesting that is searched.
+const DEEPEST: usize = 20;
+
+/// Most kinds of a group that a hint names.
+const MOST_NAMED: usize = 12;
 
 /// What is said about an object of such a kind: an error in a group of which every kind is known, a warning where a known kind was
-/// probably meant.
-pub(super) fn finding(kind: &str, api_version: &str) -> Finding {
-    if kind.ends_with("List") {
+/// probably meant, or where it asks for devices at the path given.
+pub(super) fn finding(kind: &str, api_version: &str, asking: Option<&str>) -> Finding {
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    if kind.ends_with("List") || OTHERS.contains(&(group, kind)) {
         return plays_no_part(kind, api_version);
     }
-    let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    let is_wrong = WHOLE.contains(&group);
+    let is_wrong = WHOLE.contains(&group) && (!group.is_empty() || api_version == "v1");
     let (path, hint) = match (meant(kind, group), home(kind, group)) {
         (Some(meant), _) => ("kind", Some(meant)),
         (None, Some(home)) => ("apiVersion", Some(home)),
         (None, None) => {
-            ("kind", is_wrong.then(|| format!("its kinds are {}", of(group).collect::<Vec<_>>().join(", "))))
+            let kinds: Vec<&str> = of(group).collect();
+            ("kind", (is_wrong && kinds.len() <= MOST_NAMED).then(|| format!("its kinds are {}", kinds.join(", "))))
         }
     };
     let finding = if is_wrong {
@@ -30,7 +59,7 @@ pub(super) fn finding(kind: &str, api_version: &str) -> Finding {
         let message = format!("no kind `{kind}` of `{api_version}` is known, so the object is left aside");
         Finding::new(Code::ReadUnknownKind, path, message).with_severity(Severity::Warning)
     } else {
-        return plays_no_part(kind, api_version);
+        return asking.map_or_else(|| plays_no_part(kind, api_version), |at| not_expanded(kind, api_version, at));
     };
     Finding { hint, ..finding }
 }
@@ -51,6 +80,50 @@ pub(crate) fn plays_no_part(kind: &str, api_version: &str) -> Finding {
     }
 }
 
+/// The remark about an object of an unknown kind that asks for devices: the Pods that its controller makes are not known.
+fn not_expanded(kind: &str, api_version: &str, path: &str) -> Finding {
+    let message =
+        format!("`{kind}` of `{api_version}` asks for devices, but no Pods are made of it: how is not known here");
+    let finding = Finding::new(Code::ReadUnknownKind, path, message).with_severity(Severity::Warning);
+    finding.with_hint("add the Pods that its controller makes, as `kubectl get pods -o yaml` prints them")
+}
+
+/// Where an object of an unknown kind asks for devices, or holds the spec of Pods. Bounded in depth.
+pub(super) fn asks_for_devices(group: &str, kind: &str, object: &Value) -> Option<String> {
+    let is_of_scheduler = group == "scheduling.k8s.io" || is_blueprint(kind, group);
+    if is_of_scheduler || kind.ends_with("List") || known().chain(OTHERS).any(|known| known == (group, kind)) {
+        return None;
+    }
+    asked_below(object.get("spec")?, &Path::ROOT.field("spec"), DEEPEST)
+}
+
+fn asked_below(value: &Value, at: &Path<'_>, left: usize) -> Option<String> {
+    let left = left.checked_sub(1)?;
+    match value {
+        Value::Object(map) => map.iter().find_map(|(name, inner)| {
+            let at = at.field(name);
+            if asks(name, inner) { Some(at.to_string()) } else { asked_below(inner, &at, left) }
+        }),
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(index, item)| asked_below(item, &at.index(index), left))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a field names claims, a class of devices, or what runs in Pods. In the schema of a definition the same names hold something else.
+fn asks(name: &str, value: &Value) -> bool {
+    let has_objects = |value: &Value| value.as_array().is_some_and(|list| list.first().is_some_and(Value::is_object));
+    match name {
+        "resourceClaims" => has_objects(value),
+        "resourceClaimTemplateName" | "deviceClassName" => value.is_string(),
+        _ => {
+            let is_pod = name.to_ascii_lowercase().ends_with("podspec");
+            is_pod && value.get("containers").is_some_and(has_objects)
+        }
+    }
+}
+
 /// Group and kind of all that is known.
 fn known() -> impl Iterator<Item = (&'static str, &'static str)> {
     object::KINDS.iter().chain(workload::KINDS).copied()
@@ -58,7 +131,7 @@ fn known() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The known kinds of a group.
 fn of(group: &str) -> impl Iterator<Item = &'static str> {
-    known().filter(move |(known, _)| *known == group).map(|(_, kind)| kind)
+    known().chain(OTHERS).filter(move |(known, _)| *known == group).map(|(_, kind)| kind)
 }
 
 /// What to write instead of a kind, where one of the same group was probably meant.

@@ -107,17 +107,19 @@ fn a_misspelt_kind_is_noticed() {
         ("resource.k8s.io/v1beta1", "DeviceClas", did_you_mean("DeviceClass")),
         ("resource.k8s.io/v1", "ResourceClass", "Kubernetes 1.31 replaced it by `DeviceClass`".to_owned()),
         ("apportion.dev/v1alpha1", "ClusterResourceClaimTemplat", did_you_mean("ClusterResourceClaimTemplate")),
+        ("v1", "pod", did_you_mean("Pod")),
+        ("v1", "Secrets", did_you_mean("Secret")),
+        ("apps/v1", "Deploymnet", did_you_mean("Deployment")),
+        ("apps/v1", "Pod", "`Pod` is of `apiVersion: v1`".to_owned()),
+        ("batch/v1", "Frobnicator", "its kinds are Job, CronJob, JobTemplate".to_owned()),
+        ("v1", "Frobnicator", String::new()),
     ] {
         assert_eq!(meant(api_version, kind), (Code::ValidateNotServed, Severity::Error, hint), "{kind}");
     }
-    for (api_version, kind, hint) in [
-        ("v1", "pods", did_you_mean("Pod")),
-        ("apps/v1", "Deploymnet", did_you_mean("Deployment")),
-        ("apps/v1", "Pod", "`Pod` is of `apiVersion: v1`".to_owned()),
-    ] {
-        assert_eq!(meant(api_version, kind), (Code::ReadUnknownKind, Severity::Warning, hint), "{kind}");
-    }
-    for api_version in ["v1", "resource.k8s.io", "resources.k8s.io/v1"] {
+    let (code, severity, hint) = meant("v1", "Deployment");
+    assert_eq!((code, severity), (Code::ValidateNotServed, Severity::Error));
+    assert!(hint.contains("group `apps`"), "{hint}");
+    for api_version in ["resource.k8s.io", "resources.k8s.io/v1"] {
         let (code, severity, hint) = meant(api_version, "ResourceClaim");
         assert_eq!((code, severity), (Code::ReadUnknownKind, Severity::Warning));
         assert!(hint.contains("`resource.k8s.io/`"), "{hint}");
@@ -137,4 +139,40 @@ fn a_misspelt_kind_is_noticed() {
 fn a_kind_without_rules_is_read_as_everywhere() {
     let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "a" }, "status": { "allocatable": { "cpu": "abc" } } });
     assert_eq!(brief(&create(node)), [(Code::ReadBadQuantity, "status.allocatable[cpu]")]);
+}
+
+#[test]
+fn a_kind_that_asks_for_devices_is_no_bystander() {
+    let claims = json!([{ "name": "gpu", "resourceClaimTemplateName": "gpu" }]);
+    for (spec, path) in [
+        (json!({ "resourceClaims": claims }), "spec.resourceClaims"),
+        (
+            json!({ "template": { "cliques": [{ "spec": { "podSpec": { "containers": [{ "name": "c" }] } } }] } }),
+            "spec.template.cliques[0].spec.podSpec",
+        ),
+        (
+            json!({ "draResources": [{ "resourceClaimTemplateName": "gpu" }] }),
+            "spec.draResources[0].resourceClaimTemplateName",
+        ),
+        (json!({ "gpu": { "deviceClassName": "gpu.example.com" } }), "spec.gpu.deviceClassName"),
+    ] {
+        let found = create(object("example.com/v1", "Machine", spec));
+        assert_eq!(brief(&found), [(Code::ReadUnknownKind, path)]);
+        assert_eq!(found[0].severity, Severity::Warning);
+        assert!(found[0].hint.as_ref().unwrap().contains("kubectl get pods"));
+    }
+    // A definition only names such fields.
+    let definition =
+        json!({ "properties": { "resourceClaims": { "type": "array" }, "deviceClassName": { "type": "string" } } });
+    let found = create(object("apiextensions.k8s.io/v1", "CustomResourceDefinition", definition));
+    assert_eq!(found[0].severity, Severity::Info);
+}
+
+#[test]
+fn what_is_no_object_is_met_with_how_to_print_one() {
+    for document in [json!("NAME READY x 1/1"), json!({ "Error from server (NotFound)": "no such pod" })] {
+        let found = create(document);
+        assert_eq!(brief(&found), [(Code::ReadNoKind, "kind")]);
+        assert!(found[0].hint.as_ref().unwrap().contains("-o yaml"));
+    }
 }

@@ -104,7 +104,9 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
         Output::Table => {
             let pen = Pen::new(look, &io::stdout());
             let objects = text::count(input.documents.len().saturating_add(input.refused), "object");
+            let has_pods = input.documents.iter().any(|document| document.reference().kind == "Pod");
             let verdict = match (errors, warnings) {
+                (0, 0) if !has_pods => "nothing is wrong, but there is no Pod among them".to_owned(),
                 (0, 0) => pen.paint(Ink::Good, "nothing is wrong"),
                 _ => pen.paint(
                     if errors > 0 { Ink::Bad } else { Ink::Doubt },

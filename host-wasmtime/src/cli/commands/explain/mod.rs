@@ -104,6 +104,21 @@ pub(super) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
     }
 }
 
+/// Kinds of which no object can be Pending.
+const NEVER_PENDING: [&str; 11] = [
+    "ClusterResourceClaimTemplate",
+    "DeviceClass",
+    "DeviceTaintRule",
+    "Namespace",
+    "Node",
+    "PersistentVolume",
+    "PriorityClass",
+    "ResourceClaimTemplate",
+    "ResourceSlice",
+    "Service",
+    "StorageClass",
+];
+
 /// Why something in manifests is Pending.
 fn cluster(arguments: &ExplainArguments, files: &[String], subject: Option<ObjectRef>) -> Result<Shown> {
     let view = &arguments.view;
@@ -140,6 +155,9 @@ fn cluster(arguments: &ExplainArguments, files: &[String], subject: Option<Objec
     let table = |pen| match asked.taken.problems() {
         _ if !explanations.is_empty() => show(&explanations, view.look.is_brief, pen) + &of_scores(pen),
         Some(problems) if asked.taken.has_errors() => format!("Nothing that was read is Pending. {problems}\n"),
+        _ if asked.taken.kinds.keys().all(|kind| NEVER_PENDING.contains(&kind.as_str())) => {
+            "No Pod, workload or ResourceClaim is given, so nothing can be Pending.\n".to_owned()
+        }
         _ => "Nothing is Pending.\n".to_owned(),
     };
     let is_fine = explanations.iter().all(|one| matches!(one.state, State::Placed | State::Fits));
