@@ -38,6 +38,16 @@ impl Version {
     }
 }
 
+impl Version {
+    /// Where a feature gate is on or off, in words.
+    pub(crate) fn place(self) -> String {
+        match self {
+            Self::All => "this profile".to_owned(),
+            version => format!("Kubernetes {version}"),
+        }
+    }
+}
+
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

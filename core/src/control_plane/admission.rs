@@ -37,8 +37,12 @@ fn judge(value: Value, again: impl FnOnce() -> Value, profile: &Profile) -> (Opt
     let is_usable = reading.is_usable() && !is_refused;
     let mut findings = reading.findings;
     for finding in judged {
-        if findings.iter().all(|known| known.path != finding.path || known.severity != finding.severity) {
-            findings.push(finding);
+        let is_same = |known: &&mut Finding| known.path == finding.path && known.severity == finding.severity;
+        match findings.iter_mut().find(is_same) {
+            // The API server's rules know what may have been meant.
+            Some(known) if known.code == finding.code && known.hint.is_none() => *known = finding,
+            Some(_) => {}
+            None => findings.push(finding),
         }
     }
     (reading.object.filter(|_| is_usable), findings)

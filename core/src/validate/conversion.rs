@@ -30,8 +30,8 @@ pub(super) fn convert(mut object: Value, to: &str) -> Result<Value, Vec<Finding>
             }
             return Ok(object);
         }
-        (Some(of), "resource.k8s.io") if serves(of, to) => resource(of, from, to, &mut object),
-        (Some(of @ (Kind::Workload | Kind::PodGroup)), _) if serves(of, to) => scheduling(of, from, to, &mut object),
+        (Some(of), "resource.k8s.io") if of.is_in(to) => resource(of, from, to, &mut object),
+        (Some(of @ (Kind::Workload | Kind::PodGroup)), _) if of.is_in(to) => scheduling(of, from, to, &mut object),
         _ => {
             let Some(row) = pod_templates::of(group, &kind).filter(|_| to == from) else {
                 return Err(vec![no_way(&kind, &api_version, to)]);
@@ -51,12 +51,6 @@ pub(super) fn convert(mut object: Value, to: &str) -> Result<Value, Vec<Finding>
 fn no_way(kind: &str, from: &str, to: &str) -> Finding {
     let message = format!("`{kind}` of `{from}` cannot be written in version `{to}`");
     Finding::new(Code::ReadUnknownVersion, "apiVersion", message)
-}
-
-/// Whether a kind exists in a version at all.
-fn serves(kind: Kind, version: &str) -> bool {
-    let all = crate::profile::Profile::default();
-    kind.not_served(version, all.version, &all.features).is_none()
 }
 
 fn resource(kind: Kind, from: &str, to: &str, object: &mut Value) {

@@ -208,8 +208,9 @@ pub(super) fn drop_disabled(
             let Some(first) = first else { continue };
             let more = if others > 0 { format!(" here and in {others} other places") } else { String::new() };
             let message = format!(
-                "`{name}` is dropped{more}: the feature gate `{}` is off in Kubernetes {}",
-                feature.gate, out.profile.version
+                "`{name}` is dropped{more}: the feature gate `{}` is off in {}",
+                feature.gate,
+                out.profile.version.place()
             );
             out.note(Finding::new(Code::ValidateDroppedField, first, message));
         }

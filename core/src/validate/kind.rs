@@ -141,6 +141,11 @@ impl Kind {
         self.versions().iter().find(|(name, ..)| *name == version).map(|(_, schema, served)| (*schema, *served))
     }
 
+    /// Whether a version has it, served or not.
+    pub(super) fn is_in(self, version: &str) -> bool {
+        self.version(version).is_some()
+    }
+
     /// Its shape in a version. An unknown version is taken for the newest.
     pub(super) fn schema(self, version: &str) -> &'static Type {
         let newest = || self.versions().first().map(|(_, schema, _)| *schema);
@@ -160,8 +165,8 @@ impl Kind {
         (!is_served(kubernetes, served) && std::ptr::eq(schema, self.schema(newest))).then_some(newest)
     }
 
-    /// Why a Kubernetes does not serve the kind in a version; `None` if it does. The newest serves whatever any version or proposal
-    /// has, unless its gate is off.
+    /// Why a Kubernetes does not serve the kind in a version; `None` if it does. The newest serves whatever any supported version or
+    /// proposal has, unless its gate is off.
     pub(super) fn not_served(self, version: &str, kubernetes: Version, features: &Features) -> Option<String> {
         let Some((_, served)) = self.version(version) else {
             return Some(match self {
@@ -169,11 +174,17 @@ impl Kind {
                 _ => format!("no Kubernetes has it in `{version}`"),
             });
         };
-        if kubernetes != Version::All && !is_served(kubernetes, served) {
-            return Some(format!("Kubernetes {kubernetes} does not serve it in `{version}`"));
+        let is_proposed = self == Self::ClusterResourceClaimTemplate;
+        match kubernetes {
+            Version::All if served == NEVER && !is_proposed => {
+                return Some(format!("no Kubernetes since {} has it in `{version}`", Version::V1_34));
+            }
+            Version::All => {}
+            _ if is_served(kubernetes, served) => {}
+            _ => return Some(format!("Kubernetes {kubernetes} does not serve it in `{version}`")),
         }
         let (gate, is_on) = self.row()?.gate?;
-        (!is_on(features)).then(|| format!("the feature gate `{gate}` is off in Kubernetes {kubernetes}"))
+        (!is_on(features)).then(|| format!("the feature gate `{gate}` is off in {}", kubernetes.place()))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::api::other_workload::{Place, found_in};
 use crate::api::read::Path;
 use crate::api::unknown_kind::plays_no_part;
 use crate::api::versions;
-use crate::finding::{Code, Finding, ObjectRef, Severity};
+use crate::finding::{Code, ErrorKind, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
 
 /// What the API server takes in one request, in bytes: the default of its `MaxRequestBodyBytes`.
@@ -64,10 +64,31 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Admission {
         reading.findings.into_iter().for_each(|finding| out.note(finding));
     }
     let mut findings = out.finish();
+    hint_at_lost(&mut findings);
     for finding in &mut findings {
         finding.object = Some(reference.clone());
     }
     Admission { object, findings }
+}
+
+/// What is missing may stand under a field that is not known, or is dropped: then the way out of that one is the way out of both.
+fn hint_at_lost(findings: &mut [Finding]) {
+    let lost = findings.iter().filter_map(|finding| match finding.code {
+        Code::ReadUnknownField => Some((finding.path.clone(), finding.hint.clone()?, false)),
+        Code::ValidateDroppedField => Some((finding.path.clone(), finding.message.clone(), true)),
+        _ => None,
+    });
+    let lost: Vec<(String, String, bool)> = lost.collect();
+    for finding in findings.iter_mut().filter(|finding| finding.refuses() && finding.hint.is_none()) {
+        let (parent, name) = finding.path.rsplit_once('.').unwrap_or(("", &finding.path));
+        let is_way_out = |(path, hint, is_dropped): &&(String, String, bool)| {
+            let is_below = path.strip_prefix(finding.path.as_str()).is_some_and(|rest| rest.starts_with('.'));
+            let is_beside = path.rsplit_once('.').is_some_and(|(other, _)| other == parent);
+            let is_missing = finding.kind == Some(ErrorKind::Required);
+            is_below || (is_beside && is_missing && (*is_dropped || hint.contains(&format!("`{name}`"))))
+        };
+        finding.hint = lost.iter().find(is_way_out).map(|(_, hint, _)| hint.clone());
+    }
 }
 
 fn run_kind(

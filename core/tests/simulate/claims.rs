@@ -346,3 +346,19 @@ spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu.examp
         }
     }
 }
+
+#[test]
+fn what_is_admitted_is_met_with_the_way_out_of_validation() {
+    let claim = r#"{ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "c" },
+        "spec": { "devices": { "requests": [{ "name": "r", "deviceClassName": "gpu" }] } } }"#;
+    let mut engine = Engine::new(Profile::default(), Limits::default());
+    let findings = engine.submit([claim]).remove(0);
+    let unknown = findings.iter().find(|finding| finding.code == Code::ReadUnknownField).unwrap();
+    assert_eq!(unknown.message, "unknown field `deviceClassName`: the API server drops it, kubectl refuses it");
+    for finding in &findings {
+        assert_eq!(
+            finding.hint.as_deref(),
+            Some("`deviceClassName` belongs into `exactly` since `resource.k8s.io/v1beta2`")
+        );
+    }
+}

@@ -280,3 +280,55 @@ fn a_group_of_groups_comes_from_a_template_and_stays_as_it_is() {
     let found = update(&Profile::default(), good, changed);
     assert_eq!(errors(&found), [(ErrorKind::Invalid, "spec.schedulingPolicy")]);
 }
+
+#[test]
+fn what_no_supported_kubernetes_serves_is_refused_whatever_the_profile() {
+    let of = |version: &str, kind: &str| {
+        let object = json!({ "apiVersion": format!("resource.k8s.io/{version}"), "kind": kind, "metadata": { "name": "x", "namespace": "n" } });
+        let found = create(object).into_iter().find(|one| one.code == Code::ValidateNotServed);
+        found.map(|one| (one.message, one.hint.unwrap_or_default()))
+    };
+    let (message, hint) = of("v1alpha3", "ResourceClaim").unwrap();
+    assert_eq!(message, "ResourceClaim is not served: no Kubernetes since 1.34 has it in `v1alpha3`");
+    assert_eq!(hint, "this Kubernetes serves it in `v1`");
+    assert!(of("v1alpha3", "ResourceSlice").is_some());
+    for version in ["v1", "v1beta1", "v1beta2"] {
+        assert_eq!(of(version, "ResourceClaim"), None);
+    }
+    assert_eq!(of("v1alpha3", "DeviceTaintRule"), None);
+}
+
+#[test]
+fn what_is_missing_under_an_unknown_field_has_its_way_out() {
+    let hint = |version: &str, request: Value| {
+        let requests = json!({ "devices": { "requests": [request] } });
+        let claim = json!({ "apiVersion": format!("resource.k8s.io/{version}"), "kind": "ResourceClaim", "metadata": { "name": "x", "namespace": "n" }, "spec": requests });
+        let errors: Vec<_> = create(claim).into_iter().filter(|one| one.code == Code::ValidateRequired).collect();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        errors[0].hint.clone().unwrap_or_default()
+    };
+    assert_eq!(
+        hint("v1beta1", json!({ "name": "r", "exactly": { "deviceClassName": "gpu" } })),
+        "before `resource.k8s.io/v1beta2` there is no `exactly`: put its content directly into the request, or raise `apiVersion`"
+    );
+    assert_eq!(
+        hint("v1", json!({ "name": "r", "deviceClassName": "gpu" })),
+        "`deviceClassName` belongs into `exactly` since `resource.k8s.io/v1beta2`"
+    );
+    assert_eq!(
+        hint("v1", json!({ "name": "r", "exactly": { "deviceClass": "gpu" } })),
+        "did you mean `deviceClassName`?"
+    );
+    assert_eq!(hint("v1", json!({ "name": "r" })), "");
+    let body = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "name": "x", "namespace": "n" }, "spec": { "spec": { "devices": {} } } });
+    assert!(create(body)[0].hint.as_ref().unwrap().contains("kind: ResourceClaimTemplate"));
+}
+
+#[test]
+fn what_is_missing_because_a_gate_is_off_names_the_gate() {
+    let constraints = json!([{ "distinctAttribute": "resource.kubernetes.io/numaNode" }]);
+    let spec = json!({ "devices": { "requests": [{ "name": "r", "exactly": { "deviceClassName": "gpu" } }], "constraints": constraints } });
+    let found = create_in(Version::V1_34, object("resource.k8s.io/v1", "ResourceClaim", spec));
+    let missing = found.iter().find(|one| one.code == Code::ValidateRequired).unwrap();
+    assert!(missing.hint.as_ref().unwrap().contains("`DRAConsumableCapacity` is off in Kubernetes 1.34"));
+}

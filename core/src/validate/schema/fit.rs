@@ -127,7 +127,11 @@ fn special(name: &str, fields: &[Field], map: &Map<String, Value>) -> Option<(St
             ("`basic` is of `resource.k8s.io/v1beta1`: put its content directly into the device", Some(Fix::Unnest))
         }
         "exactly" if has("deviceClassName") => (
-            "`exactly` came with `resource.k8s.io/v1beta2`: put its content directly into the request, or raise `apiVersion`",
+            "before `resource.k8s.io/v1beta2` there is no `exactly`: put its content directly into the request, or raise `apiVersion`",
+            None,
+        ),
+        "spec" if has("devices") => (
+            "this is the body of a ResourceClaimTemplate: write `kind: ResourceClaimTemplate`, or put the content of `spec` one level higher",
             None,
         ),
         "deviceClassName" | "selectors" | "allocationMode" | "count" | "adminAccess" | "tolerations" | "capacity"
