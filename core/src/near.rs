@@ -63,6 +63,18 @@ fn slip<'c>(name: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option
     (least <= allowed).then_some(candidate)
 }
 
+/// The name that was probably meant: one that is near, the same in other cases, or one of which the name is the beginning or the end.
+pub(crate) fn kin<'c>(name: &str, candidates: impl Iterator<Item = &'c String>) -> Option<&'c str> {
+    let candidates: Vec<&String> = candidates.collect();
+    let is_part = |other: &str| {
+        let rest = other.strip_prefix(name).map(|rest| rest.starts_with('.'));
+        let start = other.strip_suffix(name).map(|start| start.ends_with('.'));
+        !name.is_empty() && (rest == Some(true) || start == Some(true))
+    };
+    let is_kin = |other: &&str| other.eq_ignore_ascii_case(name) || is_part(other);
+    nearest_name(name, candidates.iter().copied()).or_else(|| candidates.into_iter().map(String::as_str).find(is_kin))
+}
+
 /// The question whether another name was meant, where one is near enough and the name itself is not there: the rule for names that refer to
 /// something. Names that differ only in numbers, or in a letter as their last part, are those of siblings.
 pub(crate) fn did_you_mean(name: &str, candidates: &mut dyn Iterator<Item = &str>) -> Option<String> {
@@ -125,6 +137,10 @@ mod tests {
         assert_eq!(near("gqu.example.com"), Some("gpu.example.com"));
         assert_eq!(near("imex.example.com"), None);
         assert_eq!(near(""), None);
+        for (name, meant) in [("gpu.example", "gpu.example.com"), ("GPU.Example.Com", "gpu.example.com")] {
+            assert_eq!((near(name), kin(name, names.iter())), (None, Some(meant)));
+        }
+        assert_eq!((kin("gpu", names.iter()), kin("", names.iter())), (Some("gpu.example.com"), None));
     }
 
     #[test]

@@ -77,6 +77,9 @@ pub(super) fn no_admin_access(out: &mut Report<'_>, object: &Node<'_, '_>, at: S
 fn request(out: &mut Report<'_>, request: &Node<'_, '_>, compared: &Compared<'_>) {
     let name = request.field("name");
     out.text(&name, names::label);
+    if name.text().is_empty() {
+        out.hint("the name of the request is missing: set `name`");
+    }
     let (exactly, alternatives) = (request.field("exactly"), request.field("firstAvailable"));
     match (exactly.is_set(), alternatives.len() > 0) {
         (false, false) => out.required(request.at, "a request needs either `exactly` or `firstAvailable`"),
@@ -94,7 +97,11 @@ fn request(out: &mut Report<'_>, request: &Node<'_, '_>, compared: &Compared<'_>
 
 /// What both forms of a request have; `reference` names it as constraints do.
 fn asked(out: &mut Report<'_>, request: &Node<'_, '_>, reference: &str, compared: &Compared<'_>) {
-    out.needed_text(&request.field("deviceClassName"), "a device class is needed", names::subdomain);
+    let class = request.field("deviceClassName");
+    out.needed_text(&class, "a device class is needed", names::subdomain);
+    if class.text().contains('/') {
+        out.hint(format!("write the name of the DeviceClass with `extendedResourceName: {}`", shown(class.text())));
+    }
     selectors::check_all(out, &request.field("selectors"), false);
     derived::check(out, &request.field("derivedAttributes"), reference, compared);
     let (mode, count) = (request.field("allocationMode"), request.field("count"));
@@ -217,7 +224,7 @@ impl<'v> Requests<'v> {
                 self.0.iter().flat_map(|(main, subs)| subs.iter().map(move |sub| format!("{main}/{sub}")));
             let all: Vec<String> = self.0.keys().map(|&name| name.to_owned()).chain(alternatives).collect();
             let meant = did_you_mean(text, &mut all.iter().map(String::as_str));
-            let names: Vec<&str> = self.0.keys().copied().take(8).collect();
+            let names: Vec<&str> = self.0.keys().copied().filter(|name| !name.is_empty()).take(8).collect();
             if let Some(meant) = meant {
                 out.hint(meant);
             } else if !names.is_empty() {

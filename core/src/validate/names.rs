@@ -24,6 +24,11 @@ const LONGEST_POOL: usize = 253;
 /// The longest key of attributes and capacities: a domain, a slash, an identifier.
 pub(super) const LONGEST_QUALIFIED: usize = LONGEST_DRIVER + 1 + LONGEST_IDENTIFIER;
 
+/// The domain of attributes that mean the same for all drivers.
+const STANDARD_DOMAIN: &str = "resource.kubernetes.io";
+/// Such attributes.
+const STANDARD: [&str; 3] = ["numaNode", "pciBusID", "pcieRoot"];
+
 fn is_lower_alphanumeric(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit()
 }
@@ -181,7 +186,10 @@ pub(super) fn fully_qualified(out: &mut Report<'_>, node: &Node<'_, '_>) {
     qualified(out, name, &node.at);
     if !name.contains('/') {
         out.invalid(node.at, format!("`{}` has no domain", shown(name)));
-        out.hint("write the domain of the driver, a slash, and the name of the attribute");
+        match STANDARD.contains(&name) {
+            true => out.hint(format!("write `{STANDARD_DOMAIN}/{name}`")),
+            false => out.hint("write the domain of the driver, a slash, and the name of the attribute"),
+        }
     }
 }
 

@@ -310,3 +310,34 @@ fn selectors_that_cannot_work_are_met_with_what_to_write() {
         assert_eq!(hints(&expression).join("; "), hint, "{expression}");
     }
 }
+
+#[test]
+fn what_is_meant_is_guessed_from_the_habits_of_others() {
+    let hints = |objects: &[Value]| -> Vec<String> {
+        let all = validate_set(objects, &Profile::default()).into_iter().flatten();
+        let own = objects.iter().flat_map(|one| validate(Submission::create(one.clone()), &Profile::default()));
+        all.chain(own).filter_map(|finding| finding.hint).collect()
+    };
+    let template = |name: &str| object("resource.k8s.io/v1", "ResourceClaimTemplate", name, json!({ "spec": {} }));
+    let wanted = pod("p", json!([{ "name": "a", "resourceClaimTemplateName": "gpuu" }]));
+    let has = |found: &[String], hint: &str| assert!(found.iter().any(|one| one == hint), "{hint}: {found:?}");
+    has(&hints(&[wanted.clone(), template("gpu")]), "did you mean `gpu`?");
+    has(&hints(&[wanted.clone(), template("other")]), "there are n/other");
+    has(&hints(&[wanted, template("")]), "what is given of that kind has no name: set `metadata.name`");
+    let class = "write the name of the DeviceClass with `extendedResourceName: nvidia.com/gpu`";
+    has(&hints(&[claim("c", "nvidia.com/gpu")]), class);
+    let mut nameless = claim("c", "gpu");
+    nameless["spec"]["devices"]["requests"][0]["name"] = json!("");
+    nameless["spec"]["devices"]["constraints"] = json!([{ "requests": ["gpu"], "matchAttribute": "pcieRoot" }]);
+    let found = hints(&[nameless]);
+    has(&found, "the name of the request is missing: set `name`");
+    has(&found, "write `resource.kubernetes.io/pcieRoot`");
+    assert!(!found.iter().any(|one| one.starts_with("its requests are")), "{found:?}");
+    let device = json!({ "name": "x", "attributes": { "model": "A100", "ready": true, "numa": 1 }, "capacity": { "memory": "40Gi" } });
+    let pool = json!({ "name": "p", "generation": 1, "resourceSliceCount": 1 });
+    let spec = json!({ "driver": "d.io", "nodeName": "a", "pool": pool, "devices": [device] });
+    let found = hints(&[object("resource.k8s.io/v1", "ResourceSlice", "s", spec)]);
+    for hint in ["{string: A100}", "{bool: true}", "{int: 1}", "{value: 40Gi}"] {
+        has(&found, &format!("write `{hint}`"));
+    }
+}

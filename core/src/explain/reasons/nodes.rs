@@ -14,7 +14,7 @@ use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::explain::origin::{Origin, about_claim};
 use crate::finding::{Code, Finding, ObjectRef, list};
-use crate::near::nearest_name;
+use crate::near::kin;
 use crate::scheduler::node_fit::{Lack, PODS, Refusal, requests};
 use crate::scheduler::refusal::Nodes;
 use crate::scheduler::special;
@@ -240,14 +240,14 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
 /// Who could serve a resource that no node offers and no class states.
 fn who_serves(cluster: &Cluster, resource: &str) -> String {
     if let Some(name) = resource.strip_prefix(IMPLICIT_PREFIX) {
-        return match nearest_name(name, cluster.classes().keys()) {
+        return match kin(name, cluster.classes().keys()) {
             Some(near) => format!("there is no DeviceClass `{name}`: did you mean `{near}`?"),
             None => format!("create the DeviceClass `{name}`"),
         };
     }
     let stated: Vec<&String> =
         cluster.classes().values().filter_map(|class| class.spec.extended_resource_name.as_ref()).collect();
-    match nearest_name(resource, stated.into_iter()) {
+    match kin(resource, stated.into_iter()) {
         Some(near) => format!("did you mean `{near}`, which a DeviceClass serves?"),
         None => "a node offers it in `status.allocatable`, or a DeviceClass in `extendedResourceName`".to_owned(),
     }

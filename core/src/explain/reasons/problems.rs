@@ -10,7 +10,7 @@ use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::validate::ADMIN_LABEL;
 
 use crate::explain::origin::{Origin, about_claim};
-use crate::near::{did_you_mean, nearest_name as nearest};
+use crate::near::{did_you_mean, kin, nearest_name as nearest};
 
 /// A claim that does not exist.
 pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> Finding {
@@ -208,7 +208,7 @@ fn class_problem(cluster: &Cluster, of: &str, label: &str, class: &str, path: &s
         return Some(Finding { path: path.to_owned(), message, ..unknown });
     }
     let message = format!("request `{label}` of {of} needs device class `{class}`, which does not exist");
-    let hint = match nearest(class, cluster.classes().keys()) {
+    let hint = match kin(class, cluster.classes().keys()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if cluster.classes().is_empty() => "no DeviceClass is given; drivers usually come with theirs".to_owned(),
         None => format!("the classes given are {}", list(cluster.classes().keys())),
@@ -236,5 +236,9 @@ pub(crate) fn attribute_meant(cluster: &Cluster, missing: &str) -> Option<String
             }));
         }
     }
+    let (_, own) = missing.rsplit_once('/').unwrap_or(("", missing));
+    let is_namesake = |name: &&String| **name != missing && name.rsplit_once('/').is_some_and(|(_, name)| name == own);
+    let elsewhere = || full.iter().find(is_namesake).filter(|_| !full.contains(missing));
     did_you_mean(missing, &mut full.iter().map(String::as_str))
+        .or_else(|| elsewhere().map(|name| format!("did you mean `{name}`?")))
 }

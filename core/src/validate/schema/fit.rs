@@ -38,7 +38,10 @@ pub(in crate::validate) fn fit(out: &mut Report<'_>, value: &mut Value, of: &'st
                 let text = text.clone();
                 misfit_text(out, &text, fields, at)
             }
-            _ => misfit(out, value, "an object", at),
+            _ => {
+                misfit(out, value, "an object", at);
+                hint_at_value(out, value, fields)
+            }
         },
         Type::Open(fields) => match value {
             Value::Object(map) => fit_fields(out, map, fields, false, at),
@@ -177,9 +180,26 @@ fn report_era(out: &mut Report<'_>, field: &Field, at: &Path<'_>) {
     });
 }
 
+/// A plain value where an attribute or a capacity belongs, which names the type of its value.
+fn hint_at_value(out: &mut Report<'_>, value: &Value, fields: &[Field]) -> bool {
+    let has = |name: &str| fields.iter().any(|field| field.name == name);
+    let of_type = match value {
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "int",
+        Value::String(_) => "string",
+        Value::Null | Value::Array(_) | Value::Object(_) => return false,
+    };
+    if let Some(name) = [of_type, "value"].into_iter().find(|name| has(name)) {
+        out.hint(format!("write `{{{name}: {}}}`", value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+        out.fix(Fix::Set(Value::Object([(name.to_owned(), value.clone())].into_iter().gather())));
+    }
+    false
+}
+
 /// Text where an object belongs: the object's only text, or its name, was meant.
 fn misfit_text(out: &mut Report<'_>, text: &str, fields: &[Field], at: &Path<'_>) -> bool {
     misfit(out, &Value::from(text), "an object", at);
+    hint_at_value(out, &Value::from(text), fields);
     let meant = match fields {
         [field] => Some(field),
         [first, _] if first.name == "name" => Some(first),

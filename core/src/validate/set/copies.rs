@@ -228,7 +228,7 @@ fn master(source: &Source<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
             "there is no ResourceClaimTemplate `{}`, which has to be in the namespace of the controller",
             master.name
         );
-        found.push(missing(Code::LinkUnknownTemplate, "spec.source.name".to_owned(), message, names));
+        found.push(missing(Code::LinkUnknownTemplate, "spec.source.name".to_owned(), message, &master.name, names));
     }
 }
 
@@ -253,7 +253,7 @@ pub(super) fn unknown_template(at: String, key: Key<'_>, index: &Index<'_>) -> O
             Finding::new(Code::LinkUnknownTemplate, at, message)
                 .with_hint(format!("{kind} `{from}` makes copies of that name, and does not select `{space}`"))
         }
-        None => missing(Code::LinkUnknownTemplate, at, message, index.templates.keys()),
+        None => missing(Code::LinkUnknownTemplate, at, message, key, index.templates.keys()),
     })
 }
 
@@ -263,7 +263,7 @@ pub(super) fn unknown_cluster_template(at: String, wanted: &str, index: &Index<'
         return None;
     }
     let message = format!("there is no ClusterResourceClaimTemplate `{wanted}`");
-    let finding = missing(Code::LinkUnknownTemplate, at, message, index.cluster_templates.keys());
+    let finding = missing(Code::LinkUnknownTemplate, at, message, wanted, index.cluster_templates.keys());
     Some(match index.copies.sources.iter().find(|source| is_source(source.object) && name(source.object) == wanted) {
         Some(source) => finding.with_severity(Severity::Warning).with_hint(format!(
             "that of `apportion.dev` is copied to namespaces: write `resourceClaimTemplateName: {}`",

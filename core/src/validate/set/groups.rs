@@ -42,7 +42,13 @@ fn origin(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
             let message =
                 format!("there is no Workload `{name}` in namespace `{space}`: the API server refuses the PodGroup");
             let at = format!("{at}.{workload_field}");
-            return found.push(missing(Code::LinkUnknownWorkload, at, message, index.workloads.keys()));
+            return found.push(missing(
+                Code::LinkUnknownWorkload,
+                at,
+                message,
+                Key(space, name),
+                index.workloads.keys(),
+            ));
         };
         let template = match template_field {
             "" => {
@@ -56,7 +62,13 @@ fn origin(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
         if !template.is_empty() && !names.contains(template) {
             let message = format!("Workload `{name}` has no template `{template}`");
             let at = format!("{at}.{template_field}");
-            found.push(missing(Code::LinkUnknownGroupTemplate, at.trim_end_matches('.').to_owned(), message, &names));
+            found.push(missing(
+                Code::LinkUnknownGroupTemplate,
+                at.trim_end_matches('.').to_owned(),
+                message,
+                template,
+                &names,
+            ));
         }
         return;
     }

@@ -21,7 +21,7 @@ use std::fmt;
 pub use member::Member;
 
 use crate::finding::{Code, Finding, Severity};
-use crate::near::nearest;
+use crate::near::{did_you_mean, nearest};
 use crate::profile::Profile;
 use attributes::Published;
 use index::Index;
@@ -105,14 +105,38 @@ fn unknown_class(at: String, class: &str, index: &Index<'_>) -> Finding {
     }
 }
 
-/// A reference to what is not in the set; only a note where the set has nothing of the kind.
-fn missing<K: fmt::Display>(code: Code, at: String, message: String, known: impl IntoIterator<Item = K>) -> Finding {
+/// Most names among which the one that was meant is looked for.
+const MOST_CANDIDATES: usize = 1000;
+
+/// A reference to what is not in the set; only a note where the set has nothing of the kind. `wanted` is what is named, as `known` are.
+fn missing<K: fmt::Display>(
+    code: Code,
+    at: String,
+    message: String,
+    wanted: impl fmt::Display,
+    known: impl IntoIterator<Item = K>,
+) -> Finding {
     let finding = Finding::new(code, at, message);
-    let mut names: Vec<String> = known.into_iter().take(6).map(|name| name.to_string()).collect();
-    if names.is_empty() {
+    let all: Vec<String> = known.into_iter().take(MOST_CANDIDATES).map(|name| name.to_string()).collect();
+    if all.is_empty() {
         return finding.with_severity(Severity::Info);
     }
+    let split = |name: &str| {
+        name.rsplit_once('/')
+            .map_or((String::new(), name.to_owned()), |(space, name)| (space.to_owned(), name.to_owned()))
+    };
+    let (space, name) = split(&wanted.to_string());
+    let named: Vec<(String, String)> =
+        all.iter().map(|name| split(name)).filter(|(_, name)| !name.is_empty()).collect();
+    let mut here = named.iter().filter(|(other, _)| *other == space).map(|(_, name)| name.as_str());
+    if let Some(meant) = did_you_mean(&name, &mut here) {
+        return finding.with_hint(meant);
+    }
+    if named.is_empty() {
+        return finding.with_hint("what is given of that kind has no name: set `metadata.name`");
+    }
+    let names: Vec<&str> = all.iter().map(String::as_str).filter(|name| !split(name).1.is_empty()).take(6).collect();
     let more = if names.len() > 5 { ", ..." } else { "" };
-    names.truncate(5);
+    let names: Vec<&str> = names.into_iter().take(5).collect();
     finding.with_hint(format!("there are {}{more}", names.join(", ")))
 }

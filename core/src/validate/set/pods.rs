@@ -9,7 +9,6 @@ use super::missing;
 use crate::api::other_workload::{Found, found_in};
 use crate::finding::{Code, Finding};
 use crate::gather::Gather;
-use crate::near::did_you_mean;
 use crate::validate::kind::{Kind, split};
 use crate::validate::pod_templates::{self, is_cluster_wide};
 
@@ -118,7 +117,7 @@ pub(super) fn sources(object: &Json<'_>, at: &str, claim: &Json<'_>, index: &Ind
         match source {
             "resourceClaimName" if !index.claims.contains_key(&key) => {
                 let message = format!("there is no ResourceClaim `{name}` in namespace `{space}`");
-                found.push(missing(Code::LinkUnknownClaim, path, message, index.claims.keys()));
+                found.push(missing(Code::LinkUnknownClaim, path, message, key, index.claims.keys()));
             }
             "resourceClaimTemplateName" => found.extend(unknown_template(path, key, index)),
             "clusterResourceClaimTemplateName" => found.extend(unknown_cluster_template(path, name, index)),
@@ -144,7 +143,13 @@ fn pod_group<'v>(
     let found_group = groups.get(&Key(space, name)).copied();
     if found_group.is_none() && !name.is_empty() {
         let message = format!("there is no PodGroup `{name}` in namespace `{space}`: the Pod waits for it");
-        found.push(missing(Code::LinkUnknownGroup, format!("{at}.{path}"), message, index.groups.keys()));
+        found.push(missing(
+            Code::LinkUnknownGroup,
+            format!("{at}.{path}"),
+            message,
+            Key(space, name),
+            index.groups.keys(),
+        ));
     }
     found_group
 }
@@ -203,9 +208,7 @@ fn requests(object: &Json<'_>, at: &str, spec: &Json<'_>, index: &Index<'_>, fou
                 };
                 let path = format!("{at}.{kind}[{container}].resources.claims[{number}].request");
                 let message = format!("claim `{name}` has no request `{request}`");
-                let finding = missing(Code::LinkUnknownRequest, path, message, known);
-                let meant = did_you_mean(request, &mut known.iter().map(String::as_str));
-                found.push(meant.into_iter().fold(finding, Finding::with_hint));
+                found.push(missing(Code::LinkUnknownRequest, path, message, request, known));
             }
         }
     }
