@@ -120,9 +120,10 @@ fn requirements(
     }
 }
 
-/// The resource that was meant, where a name without a domain is none.
+/// The resource that was meant, where a name without a domain is none. A slip is seldom in the first letter: `gpu` is no `cpu`.
 fn similar(name: &str) -> Option<&'static str> {
-    nearest(&name.to_ascii_lowercase(), OF_CONTAINERS)
+    let name = name.to_ascii_lowercase();
+    nearest(&name, OF_CONTAINERS.into_iter().filter(|known| known.chars().next() == name.chars().next()))
 }
 
 fn is_word(words: &str, wanted: &str) -> bool {
@@ -138,9 +139,17 @@ fn any_name(out: &mut Report<'_>, name: &str, at: &dyn std::fmt::Display) -> boo
         || name.starts_with(HUGE_PAGES);
     if problems.is_empty() && !name.contains('/') && !is_standard {
         out.invalid(at, format!("`{}` must be a standard resource type or fully qualified", shown(name)));
+        match similar(name) {
+            Some(meant) => out.hint(format!("did you mean `{meant}`?")),
+            None => out.hint(domain_missing(name)),
+        }
         return false;
     }
     problems.is_empty()
+}
+
+fn domain_missing(name: &str) -> String {
+    format!("write the domain of the resource and a slash, as in `example.com/{}`", shown(name))
 }
 
 fn container_name(out: &mut Report<'_>, name: &str, at: &dyn std::fmt::Display, is_certain: bool) {
@@ -155,7 +164,7 @@ fn container_name(out: &mut Report<'_>, name: &str, at: &dyn std::fmt::Display, 
                         out.fix(Fix::Rename(meant.to_owned()));
                     }
                 }
-                None => out.hint(format!("write the domain of the resource and a slash, as in `example.com/{name}`")),
+                None => out.hint(domain_missing(name)),
             }
         }
     } else if !names::is_native_resource(name) && !names::is_extended_resource(name) {

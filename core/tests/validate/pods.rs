@@ -462,3 +462,17 @@ fn findings_of_a_folder() {
     }
     println!("{count} objects");
 }
+
+#[test]
+fn a_resource_without_a_domain_is_met_with_one() {
+    let hints = |name: &str| {
+        let spec = json!({ "containers": [{ "name": "c", "image": "x", "resources": { "limits": { name: 1 } } }] });
+        let pod =
+            json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p", "namespace": "n" }, "spec": spec });
+        let limits = format!("spec.containers[0].resources.limits[{name}]");
+        let found = create(pod).into_iter().find(|finding| finding.path == limits);
+        found.and_then(|finding| finding.hint).unwrap_or_default()
+    };
+    assert_eq!(hints("gpu"), "write the domain of the resource and a slash, as in `example.com/gpu`");
+    assert_eq!(hints("memroy"), "did you mean `memory`?");
+}
