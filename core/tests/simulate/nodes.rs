@@ -163,6 +163,9 @@ fn taints_that_say_how_a_node_is_are_not_to_be_tolerated() {
         let explained: Vec<Explanation> = serde_json::from_value(answer).unwrap();
         explained.into_iter().flat_map(|one| one.suggestions).map(|one| one.text).collect()
     };
+    // Complete, so that it can be applied again.
+    let whole =
+        "apiVersion: v1\nkind: Pod\nmetadata: { name: p }\nspec: { containers: [{ name: c, image: x }] }\n---\n";
     let tainted = |key: &str| node("a", &format!("spec: {{ taints: [{{ key: {key}, effect: NoSchedule }}] }}"));
     for (key, hint) in [
         (
@@ -171,13 +174,13 @@ fn taints_that_say_how_a_node_is_are_not_to_be_tolerated() {
         ),
         ("dedicated", "add a toleration to the Pod"),
     ] {
-        let ran = run(&format!("{}{}", tainted(key), pod("p", "")));
+        let ran = run(&format!("{}{}", tainted(key), whole));
         assert_eq!(ran.reason("p").hint.as_deref(), Some(hint));
         assert_eq!(suggested(&ran).is_empty(), key.starts_with("node."), "{key}");
     }
     let cordoned =
         "spec: { unschedulable: true, taints: [{ key: node.kubernetes.io/unschedulable, effect: NoSchedule }] }";
-    let ran = run(&format!("{}{}", node("a", cordoned), pod("p", "")));
+    let ran = run(&format!("{}{}", node("a", cordoned), whole));
     assert_eq!(suggested(&ran), ["uncordon node `a`"]);
 }
 
