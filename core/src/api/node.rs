@@ -36,6 +36,17 @@ api_struct! {
     }
 }
 
+/// Key of the taint of a node that takes no new Pods.
+pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+
+impl NodeSpec {
+    /// What the node takes new Pods with again: Kubernetes takes the taint of a cordoned node away.
+    pub fn uncordon(&mut self) {
+        self.unschedulable = false;
+        self.taints.retain(|taint| taint.key != UNSCHEDULABLE);
+    }
+}
+
 impl NodeTaint {
     /// Whether it keeps Pods away, instead of only being avoided.
     pub fn is_hard(&self) -> bool {

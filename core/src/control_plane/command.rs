@@ -1,12 +1,15 @@
 //! What users and accidents do to a simulated cluster.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::components::set_gate;
 use super::{Build, Component, Simulation};
+use crate::api::node::UNSCHEDULABLE;
+use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::control_plane::server::Refused;
 use crate::decision::Patch;
@@ -144,7 +147,10 @@ impl Simulation {
             Command::Update(object) => self.server.submit_update(object, false, now),
             Command::Apply(object) => self.server.submit_applied(object, now),
             Command::UpdateStatus(object) => self.server.submit_update(object, true, now),
-            Command::Patch { object, fields, status } => self.server.submit_fields(&object, &fields, status, now),
+            Command::Patch { object, fields, status } => {
+                self.server.submit_fields(&object, &fields, status, now)?;
+                self.uncordon(&object)
+            }
             Command::Delete { object, grace_seconds } => self.delete_as_user(&object, grace_seconds),
             Command::Finish { pod, succeeded } => {
                 let phase = if succeeded { "Succeeded" } else { "Failed" };
@@ -236,6 +242,16 @@ impl Simulation {
             }
         }
         self.server.submit_update(slice, false, self.now)
+    }
+
+    /// What kube-controller-manager does once a node takes new Pods again: the taint goes.
+    fn uncordon(&mut self, object: &ObjectRef) -> Result<(), Refused> {
+        let Some(Object::Node(mut node)) = self.server.cluster().get(object) else { return Ok(()) };
+        if node.spec.unschedulable || node.spec.taints.iter().all(|taint| taint.key != UNSCHEDULABLE) {
+            return Ok(());
+        }
+        Arc::make_mut(&mut node).spec.uncordon();
+        self.server.submit_update(Object::Node(node).write(), false, self.now)
     }
 
     /// What `kubectl drain --ignore-daemonsets --force` does.

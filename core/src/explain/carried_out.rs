@@ -304,7 +304,7 @@ fn carry_out(cluster: &mut Cluster, change: &Change, pool: &str) -> Option<bool>
     match change {
         Change::Uncordon { node } => {
             let Some(mut node) = cluster.nodes().get(node).cloned() else { return Some(false) };
-            Arc::make_mut(&mut node).spec.unschedulable = false;
+            Arc::make_mut(&mut node).spec.uncordon();
             cluster.apply(Object::Node(node));
             Some(true)
         }

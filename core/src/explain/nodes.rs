@@ -230,9 +230,7 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
         }
         match first {
             Refusal::Unschedulable => {
-                let spec = &mut Arc::make_mut(&mut state.node).spec;
-                spec.unschedulable = false;
-                spec.taints.retain(|taint| taint.key != node_fit::UNSCHEDULABLE);
+                Arc::make_mut(&mut state.node).spec.uncordon();
                 changes.push(Change::Uncordon { node: String::new() });
             }
             Refusal::Taint { key, value } => {

@@ -13,7 +13,7 @@ pub(crate) use super::requests::requests;
 use super::requests::{AT, HOST_PORT, ports};
 use super::scoring::{Load, amounts};
 use crate::api::node::{
-    Node, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm, NodeTaint,
+    Node, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm, NodeTaint, UNSCHEDULABLE,
 };
 use crate::api::pod::{NodeToleration, Pod};
 use crate::api::quantity::Quantity;
@@ -33,9 +33,6 @@ pub(crate) const INFERRED: &str = "apportion/inferred";
 pub(crate) fn is_inferred(node: &Node) -> bool {
     node.metadata.annotations.contains_key(INFERRED)
 }
-
-/// Key of the taint of a node that takes no new Pods.
-pub(crate) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 /// Amounts by resource name.
 pub(crate) type Resources = BTreeMap<String, Quantity>;

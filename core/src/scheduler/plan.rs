@@ -7,11 +7,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::node_fit::{PODS, Resources, UNSCHEDULABLE};
+use super::node_fit::{PODS, Resources};
 use super::requests::HOST_PORT;
 use super::scoring::{Plugin, Rules, alike};
 use super::volumes::Volumes;
-use crate::api::node::{NodeSelector, NodeSelectorTerm};
+use crate::api::node::{NodeSelector, NodeSelectorTerm, UNSCHEDULABLE};
 use crate::api::pod::{Affinity, NodeAffinity, NodeToleration, Pod, TopologySpreadConstraint};
 use crate::api::scheduler_configuration::{
     InterPodAffinityArgs, NodeAffinityArgs, NodeResourcesFitArgs, PluginSet, PodTopologySpreadArgs, SchedulerProfile,

@@ -181,7 +181,7 @@ fn taints_that_say_how_a_node_is_are_not_to_be_tolerated() {
     let cordoned =
         "spec: { unschedulable: true, taints: [{ key: node.kubernetes.io/unschedulable, effect: NoSchedule }] }";
     let ran = run(&format!("{}{}", node("a", cordoned), whole));
-    assert_eq!(suggested(&ran), ["uncordon node `a`"]);
+    assert_eq!(suggested(&ran), ["make node `a` schedulable again"]);
 }
 
 /// Pods that a taint would drive out stay, and that is said.
