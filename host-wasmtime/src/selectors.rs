@@ -56,6 +56,7 @@ fn verdict(verdict: wit::Verdict) -> Verdict {
             offset: usize::try_from(error.offset).unwrap_or(usize::MAX),
             line: error.line,
             column: error.column,
+            hint: None,
         }),
     }
 }

@@ -936,7 +936,10 @@ export type PlacementRule = "spread" | "podAffinity" | "podAntiAffinity";
 
 /** What is changed, in this order. */
 export type Supposition = {
-  /** Objects that go. With a Node go its slices and Pods, with a Pod its claims and reservations. */
+  /**
+   * Objects that are deleted. What they own goes with them, with a Node its slices and Pods, with a Namespace everything in it; finalizers
+   * keep what is in use. Pods end at once. One that `with` has, too, is replaced.
+   */
   without?: Array<ObjectRef>,
   /** Objects that come, or replace those of the same name. */
   with?: Array<Json>,

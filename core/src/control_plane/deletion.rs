@@ -8,13 +8,16 @@ use crate::cluster::entries::key_of;
 use crate::control_plane::server::Refused;
 use crate::finding::ObjectRef;
 use crate::gather::Gather;
+use crate::profile::Mode;
 
 impl Simulation {
-    /// Deletes an object, with what other controllers than the garbage collector take away then.
+    /// Deletes an object, with what other controllers than the garbage collector take away then. Not in `reference` mode: there, what
+    /// happens at once is compared, and they wait.
     pub(super) fn delete_as_user(&mut self, object: &ObjectRef, grace_seconds: Option<i64>) -> Result<(), Refused> {
+        let follows = self.controllers.profile.mode == Mode::Sound;
         match object.kind.as_str() {
-            "Node" => self.remove_node(&object.name),
-            "Namespace" => self.remove_namespace(object),
+            "Node" if follows => self.remove_node(&object.name),
+            "Namespace" if follows => self.remove_namespace(object),
             _ => self.server.delete(object, "", grace_seconds, self.now),
         }
     }
