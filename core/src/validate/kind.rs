@@ -174,7 +174,7 @@ impl Kind {
                 _ => format!("no Kubernetes has it in `{version}`"),
             });
         };
-        let is_proposed = self == Self::ClusterResourceClaimTemplate;
+        let is_proposed = matches!(self, Self::ClusterResourceClaimTemplate | Self::PodGroup);
         match kubernetes {
             Version::All if served == NEVER && !is_proposed => {
                 return Some(format!("no Kubernetes since {} has it in `{version}`", Version::V1_34));
