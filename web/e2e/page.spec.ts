@@ -109,7 +109,7 @@ test("broken YAML gives findings with lines and executes nothing", async ({ page
   await open(page, "kind: [\n---\napiVersion: v1\nkind: <img src=x onerror=alert(1)>\nmetadata: { name: <script>alert(1)</script> }\n");
   const findings = page.getByRole("region", { name: "Findings" });
   await expect(findings).toContainText("yaml/syntax");
-  await expect(page.getByRole("region", { name: "Notes" })).toContainText("<img src=x onerror=alert(1)>");
+  await expect(findings).toContainText("<img src=x onerror=alert(1)>");
   await expect(page.locator("main img, main script")).toHaveCount(0);
   // Not that there are no Pods: nobody knows.
   await expect(page.getByRole("region", { name: "In one sentence" })).toContainText("Nothing can be said yet: ");
