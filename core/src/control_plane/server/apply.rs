@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::merge::{merge, merge_key, strategic};
-use crate::engine::parse;
+use crate::api::object::parse;
 
 /// Where kubectl keeps what was applied last.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
