@@ -40,7 +40,7 @@ api_struct! {
 pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 impl NodeSpec {
-    /// What the node takes new Pods with again: Kubernetes takes the taint of a cordoned node away.
+    /// Lets the node take new Pods again. Kubernetes then removes the taint of a cordoned node.
     pub fn uncordon(&mut self) {
         self.unschedulable = false;
         self.taints.retain(|taint| taint.key != UNSCHEDULABLE);

@@ -13,14 +13,14 @@ use crate::api::read::{Json, Path};
 /// The kind of volumes.
 pub(crate) const KIND: &str = "PersistentVolume";
 
-/// A class, a label of nodes and its value, a size, and the name of a volume. A volume that is not where a label has a value has an empty one.
+/// StorageClass, key and value of a node label, size, name of a volume. Key and value are empty if no single label says where the volume is.
 type Place = (String, String, String, Quantity, String);
 
-/// Volumes that nobody has, and which are kept for whom. Two are equal between which nothing came.
+/// Free volumes, and volumes that are kept for a claim. Two states are equal if no volume came between them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FreeVolumes {
     by_place: SharedMap<Place, FreeVolume>,
-    /// Claims and the volumes that name them.
+    /// Keys of claims, each with the name of a volume that names the claim.
     kept: SharedMap<(Key, String), ()>,
     /// How many volumes came.
     came: u64,

@@ -1,5 +1,5 @@
-//! What who applies an object leaves out goes, where he gave it before: a field manager on the server's side, or a user of kubectl, which
-//! keeps in an annotation what was applied last.
+//! Fields that were applied before and are left out now are removed: those of a field manager on the server's side, and those of a user
+//! of kubectl, which keeps in an annotation what was applied last.
 
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ pub(super) fn remembered(mut object: Value) -> Value {
     object
 }
 
-/// Merges an object that a user applies into the stored one, without what was applied last and is left out now.
+/// Merges an object that a user applies into the stored one. Fields that were applied last and are missing now are removed.
 ///
 /// Source: kubectl `pkg/cmd/apply/patcher.go`: a strategic merge for built-in kinds, else a JSON merge patch.
 pub(super) fn apply_as_user(target: &mut Value, fields: &Value) {
@@ -73,7 +73,7 @@ pub(super) fn apply_as_user(target: &mut Value, fields: &Value) {
     if is_built_in { strategic(target, fields) } else { merge(target, fields) }
 }
 
-/// Removes what was applied last and is left out now, whoever changed it since. Bounded by the depth of what was applied.
+/// Removes the fields that were applied last and are missing now, even if somebody else has changed them since.
 fn prune(target: &mut Value, before: &Value, fields: &Value, has_keys: bool) {
     let (Some(map), Some(before)) = (target.as_object_mut(), before.as_object()) else { return };
     for (name, old) in before {

@@ -288,7 +288,7 @@ fn waits(cluster: &Cluster, pod: &Pod, origin: &Origin) -> Finding {
     origin.finding(Code::RunGroupWaits, "spec.schedulingGroup.podGroupName", message)
 }
 
-/// Where a gang waits for members that are not tried at all, says so of the others.
+/// Names the members for which a gang waits because the scheduler does not try them, in the reasons of all others.
 pub(crate) fn name_those_waited_for(cluster: &Cluster, verdicts: &mut BTreeMap<Key, Verdict>) {
     let first = |verdict: &Verdict| verdict.reasons.first().map(|reason| reason.code);
     let gangs: BTreeSet<Key> = verdicts
