@@ -69,7 +69,8 @@ export interface Answers {
   life: Life;
   cel: CelAnswer;
   members: string[];
-  hardware: Equipment;
+  /** Hardware as manifests. */
+  hardware: { text: string };
   fit: Asked<Fit>;
   scores: Asked<PodScores[]>;
   whatIf: Asked<Compared>;
@@ -80,14 +81,6 @@ export interface Answers {
 
 /** The answer to an inquiry, or why it cannot be asked. */
 export type Asked<Answer> = { answer: Answer; refused?: undefined } | { answer?: undefined; refused: readonly Finding[] };
-
-/** Hardware as manifests. */
-export interface Equipment {
-  text: string;
-  /** Devices on a node as the inventory has them, and whether there can be others. */
-  devices: number;
-  isSizable: boolean;
-}
 
 /** The other side of a comparison. */
 export interface Compared {

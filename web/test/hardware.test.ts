@@ -36,12 +36,15 @@ test("every inventory of the folder is offered", () => {
 });
 
 test.each(HARDWARE.map((hardware) => [`${hardware.vendor} ${hardware.model}`, hardware] as const))("%s brings its classes and devices", (_, hardware) => {
-  const { file, driver, classes, perNode, nodes = 1 } = hardware;
+  const { file, driver, classes, perNode, isPartitioned = false, nodes = 1 } = hardware;
   const text = made("", file, driver, nodes);
   const found = read(text);
   expect(new Set(found.classes)).toEqual(new Set(classes));
   expect(found.pools.map((pool) => pool.driver)).toEqual(Array.from({ length: driver === "" ? 0 : nodes }, () => driver));
   expect(found.pools[0]?.devices.length ?? 0).toBe(perNode);
+  // What has no devices, and what a driver divides, cannot have more.
+  const more = read(made("", file, driver, 1, perNode + 1)).pools[0]?.devices.length ?? 0;
+  expect(more).toBe(driver === "" || isPartitioned ? perNode : perNode + 1);
   expect(ask("check", text).filter(({ severity }) => severity === "error")).toEqual([]);
 });
 

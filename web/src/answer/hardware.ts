@@ -2,12 +2,11 @@
 
 import { type Json, readYaml } from "apportion";
 
-import { type Order, equipment, standard } from "../model/hardware";
-import type { Equipment } from "../protocol";
+import { type Order, equipment } from "../model/hardware";
 import type { Session } from "./session";
 
 /** Manifests for an order, beside what the text has already. */
-export function hardware(session: Session, inventory: string, order: Order): Equipment {
+export function hardware(session: Session, inventory: string, order: Order): { text: string } {
   const source = readYaml(inventory);
   const target = readYaml("");
   try {
@@ -15,7 +14,7 @@ export function hardware(session: Session, inventory: string, order: Order): Equ
     const taken = new Set(session.reading.documents.map(({ object: { kind, name } }) => `${kind}/${name}`));
     const likeNode = session.stored().find(({ object: { kind } }) => kind === "Node")?.value;
     const made = equipment(objects, order, taken, likeNode) as Json[];
-    return { ...standard(objects, order.driver), text: target.rewrite(made) ?? "" };
+    return { text: target.rewrite(made) ?? "" };
   } finally {
     source.free();
     target.free();

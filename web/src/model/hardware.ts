@@ -50,15 +50,6 @@ function speaksOf(spec: unknown, driver: string): boolean {
   return list(record(spec).selectors).some((selector) => text(record(record(selector).cel).expression).includes(driver));
 }
 
-/** How many devices the first node of an inventory has, and whether more or fewer of them can be made. */
-export function standard(inventory: readonly unknown[], driver: string): { devices: number; isSizable: boolean } {
-  const slices = inventory.map(record).filter(({ kind, spec }) => kind === "ResourceSlice" && text(record(spec).driver) === driver);
-  const first = slices[0] && text(record(slices[0].spec).nodeName);
-  const own = slices.filter(({ spec }) => text(record(spec).nodeName) === first);
-  const devices = own.flatMap(({ spec }) => list(record(spec).devices));
-  return { devices: devices.length, isSizable: own.length === 1 && isSizable(own[0] ?? {}) };
-}
-
 /** Partitions draw on counters that come in other slices: their number is the driver's to say. */
 function isSizable({ spec }: Fields): boolean {
   const { devices, sharedCounters } = record(spec);

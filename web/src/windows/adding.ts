@@ -28,7 +28,7 @@ export async function addHardware({ now, ask, act }: Page, hardware: Hardware, {
     // Beside what is written now: nothing is to be there twice.
     const order = () => ask("hardware", { question: questionOf(now()), inventory, order: { driver: hardware.driver, nodes, devices } });
     let outcome = await order();
-    // The window asks, too, how many devices a node has.
+    // A run that lost patience took the worker along.
     if (outcome.kind === "overtaken") outcome = await order();
     if (outcome.kind !== "done") throw new Error(outcome.kind === "failed" ? outcome.message : "");
     act.addFiles([{ name: `${fileName(hardware)}.yaml`, text: outcome.answer.text }]);

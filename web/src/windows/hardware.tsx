@@ -1,16 +1,15 @@
 // Hardware to add: a known inventory made to measure, or what one's own cluster has.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { normalised } from "../files";
 import type { WindowProps } from "../header";
 import { usePage } from "../page";
 import { Copyable, Dialog } from "../parts";
-import { questionOf } from "../state";
 import * as words from "../views/words";
 import { addHardware, quantity } from "./adding";
 import { DUMP, DUMP_ALL } from "./dump";
-import { HARDWARE, type Hardware, hardwareFor, inventoryText } from "./inventories";
+import { HARDWARE, type Hardware, hardwareFor } from "./inventories";
 import { missing } from "../model/missing";
 
 const VENDORS = [...new Set(HARDWARE.map(({ vendor }) => vendor))];
@@ -35,7 +34,6 @@ function Known({ onClose }: WindowProps) {
   const [nodes, setNodes] = useState(quantity(hardware).nodes);
   const [devices, setDevices] = useState(0);
   const [isBusy, setIsBusy] = useState(false);
-  const standard = useStandard(hardware);
   const choose = (index: number) => {
     const chosen = HARDWARE[index];
     if (chosen === undefined) return;
@@ -48,7 +46,8 @@ function Known({ onClose }: WindowProps) {
     if (await addHardware(page, hardware, { nodes, devices })) onClose();
     setIsBusy(false);
   };
-  const isSizable = standard?.isSizable === true;
+  const hasDevices = hardware.driver !== "";
+  const isSizable = hasDevices && hardware.isPartitioned !== true;
   return (
     <section aria-label={words.KNOWN_HARDWARE}>
       <div class="row">
@@ -62,10 +61,10 @@ function Known({ onClose }: WindowProps) {
             ))}
           </select>
         </label>
-        <NumberField label={words.NODES} value={nodes} most={MOST_NODES} onChange={setNodes} isDisabled={hardware.driver === ""} />
+        <NumberField label={words.NODES} value={nodes} most={MOST_NODES} onChange={setNodes} isDisabled={!hasDevices} />
         <NumberField
           label={words.DEVICES_PER_NODE}
-          value={devices === 0 ? (standard?.devices ?? 1) : devices}
+          value={devices === 0 ? Math.max(hardware.perNode, 1) : devices}
           most={MOST_DEVICES}
           onChange={setDevices}
           isDisabled={!isSizable}
@@ -76,23 +75,10 @@ function Known({ onClose }: WindowProps) {
       </div>
       <p class="muted">
         {words.brings(hardware)}
-        {standard !== undefined && !isSizable && hardware.driver !== "" && ` ${words.FIXED_DEVICES}`}
+        {hardware.isPartitioned === true && ` ${words.FIXED_DEVICES}`}
       </p>
     </section>
   );
-}
-
-/** How many devices a node of an inventory has, and whether there can be others. */
-function useStandard(hardware: Hardware): { devices: number; isSizable: boolean } | undefined {
-  const { now, ask } = usePage();
-  const [standard, setStandard] = useState<{ of: Hardware; devices: number; isSizable: boolean }>();
-  useEffect(() => {
-    void inventoryText(hardware)
-      .then((inventory) => ask("hardware", { question: questionOf(now()), inventory, order: { driver: hardware.driver, nodes: 0, devices: 0 } }))
-      .then((outcome) => outcome.kind === "done" && setStandard({ of: hardware, ...outcome.answer }))
-      .catch(() => undefined);
-  }, [hardware]);
-  return standard?.of === hardware ? standard : undefined;
 }
 
 interface NumberFieldProps {

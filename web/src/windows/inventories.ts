@@ -14,6 +14,8 @@ export interface Hardware {
   nodes?: number;
   /** Devices that the first node of the inventory has. */
   perNode: number;
+  /** Its devices draw on counters, so that there cannot be more or fewer. */
+  isPartitioned?: true;
 }
 
 const NVIDIA = ["gpu.nvidia.com", "mig.nvidia.com", "vfio.gpu.nvidia.com"] as const;
@@ -23,8 +25,8 @@ export const HARDWARE: readonly Hardware[] = [
   { vendor: "NVIDIA", model: "H100", file: "dranet-azure", driver: "gpu.nvidia.com", perNode: 8, classes: ["gpu.nvidia.com"], nodes: 2 },
   { vendor: "NVIDIA", model: "H200", file: "dranet-gke-nvidia", driver: "gpu.nvidia.com", perNode: 8, classes: ["gpu.nvidia.com"], nodes: 2 },
   { vendor: "NVIDIA", model: "A100", file: "nvidia-gpu", driver: "gpu.nvidia.com", perNode: 8, classes: NVIDIA },
-  { vendor: "NVIDIA", model: "A100, MIG partitions", file: "nvidia-mig", driver: "gpu.nvidia.com", perNode: 50, classes: NVIDIA, note: "two GPUs, every profile at every place" },
-  { vendor: "NVIDIA", model: "GH200, MIG partitions", file: "nvidia-mig-gh200", driver: "gpu.nvidia.com", perNode: 26, classes: NVIDIA, note: "one GPU, whole or in partitions" },
+  { vendor: "NVIDIA", model: "A100, MIG partitions", file: "nvidia-mig", driver: "gpu.nvidia.com", perNode: 50, isPartitioned: true, classes: NVIDIA, note: "two GPUs, every profile at every place" },
+  { vendor: "NVIDIA", model: "GH200, MIG partitions", file: "nvidia-mig-gh200", driver: "gpu.nvidia.com", perNode: 26, isPartitioned: true, classes: NVIDIA, note: "one GPU, whole or in partitions" },
   { vendor: "NVIDIA", model: "A10, shared by four claims", file: "nvidia-shares", driver: "gpu.nvidia.com", perNode: 2, classes: NVIDIA },
   { vendor: "NVIDIA", model: "A100, for virtual machines too", file: "nvidia-vfio", driver: "gpu.nvidia.com", perNode: 16, classes: NVIDIA, note: "each GPU as container or as VFIO device" },
   {
@@ -51,7 +53,7 @@ export const HARDWARE: readonly Hardware[] = [
   { vendor: "CPU and memory", model: "CPUs one by one", file: "dra-cpu-individual", driver: "dra.cpu", perNode: 16, classes: ["dra.cpu"] },
   { vendor: "CPU and memory", model: "memory and huge pages", file: "dra-memory", driver: "dra.memory", perNode: 4, classes: ["dra.memory", "dra.hugepages-1g", "dra.hugepages-2m"] },
   { vendor: "Example driver", model: "GPUs", file: "dra-example-driver", driver: "gpu.example.com", perNode: 8, classes: ["gpu.example.com"], nodes: 2 },
-  { vendor: "Example driver", model: "GPUs in quarters", file: "dra-example-driver-partitions", driver: "gpu.example.com", perNode: 10, classes: ["gpu.example.com"] },
+  { vendor: "Example driver", model: "GPUs in quarters", file: "dra-example-driver-partitions", driver: "gpu.example.com", perNode: 10, isPartitioned: true, classes: ["gpu.example.com"] },
   { vendor: "Example driver", model: "one GPU shared by claims", file: "dra-example-driver-shared", driver: "gpu.example.com", perNode: 1, classes: ["gpu.example.com"] },
   { vendor: "Example driver", model: "GPU with a binding condition", file: "dra-example-driver-binding", driver: "gpu.example.com", perNode: 1, classes: ["gpu.example.com"] },
   { vendor: "Example driver", model: "CPUs", file: "dra-example-driver-cpu", driver: "cpu.example.com", perNode: 1, classes: ["cpu.example.com"] },
