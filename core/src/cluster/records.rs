@@ -18,18 +18,13 @@ macro_rules! kinds {
                 }
             }
 
-            /// The objects of a kind, by namespace and name.
-            pub(crate) fn keys<'c>(&'c self, kind: &'c str) -> Box<dyn Iterator<Item = ObjectRef> + 'c> {
-                let reference = move |metadata: &ObjectMeta| ObjectRef {
-                    kind: kind.to_owned(),
-                    namespace: metadata.namespace.clone(),
-                    name: metadata.name.clone(),
-                };
+            /// The metadata of the objects of a kind, by namespace and name.
+            pub(crate) fn metadata_of<'c>(&'c self, kind: &'c str) -> Box<dyn Iterator<Item = &'c ObjectMeta> + 'c> {
                 match kind {
-                    $($kind => Box::new(self.$map.values().map(move |object| reference(&object.metadata))),)*
+                    $($kind => Box::new(self.$map.values().map(|object| &object.metadata)),)*
                     _ => {
                         let own = self.workloads.values().filter(move |workload| workload.kind == kind);
-                        Box::new(own.map(move |workload| reference(&workload.metadata)))
+                        Box::new(own.map(|workload| &workload.metadata))
                     }
                 }
             }
@@ -69,6 +64,15 @@ fn of_kind(object: &ObjectRef) -> (String, String, String) {
 }
 
 impl Cluster {
+    /// The objects of a kind, by namespace and name.
+    pub(crate) fn keys<'c>(&'c self, kind: &'c str) -> impl Iterator<Item = ObjectRef> + 'c {
+        self.metadata_of(kind).map(move |metadata| ObjectRef {
+            kind: kind.to_owned(),
+            namespace: metadata.namespace.clone(),
+            name: metadata.name.clone(),
+        })
+    }
+
     /// Adds an object or replaces the one with the same key, which comes back.
     pub(crate) fn replace(&mut self, object: Object) -> Option<Object> {
         match object {

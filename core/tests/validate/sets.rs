@@ -195,6 +195,29 @@ fn names_that_are_nearly_those_of_something_are_met_with_what_was_meant() {
 }
 
 #[test]
+fn what_was_meant_is_found_among_thousands() {
+    let of = |kind: &str, name: String| object("resource.k8s.io/v1", kind, &name, json!({ "spec": {} }));
+    let mut objects: Vec<Value> =
+        (0..2000).map(|number| of("ResourceClaimTemplate", format!("s{number}-gpu"))).collect();
+    objects.extend(
+        (0..2000)
+            .map(|number| object("resource.k8s.io/v1", "DeviceClass", &format!("c{number}.example.com"), json!({}))),
+    );
+    objects.push(of("ResourceClaimTemplate", "training-gpus".to_owned()));
+    objects.push(object("resource.k8s.io/v1", "DeviceClass", "training.example.com", json!({})));
+    let pods = (0..500).map(|number| {
+        pod(&format!("p{number}"), json!([{ "name": "gpu", "resourceClaimTemplateName": "trainnig-gpus" }]))
+    });
+    objects.extend(pods);
+    objects.extend((0..500).map(|number| claim(&format!("c{number}"), "trainig.example.com")));
+    let all = validate_set(&objects, &Profile::default());
+    let hints: Vec<String> = all.into_iter().flatten().filter_map(|finding| finding.hint).collect();
+    let count = |hint: &str| hints.iter().filter(|one| *one == hint).count();
+    assert_eq!(count("did you mean `training-gpus`?"), 500);
+    assert_eq!(count("did you mean `training.example.com`?"), 500);
+}
+
+#[test]
 fn references_inside_an_object_are_met_with_what_was_meant() {
     let hint = |object: &Value| {
         let findings = validate(Submission::create(object.clone()), &Profile::default());

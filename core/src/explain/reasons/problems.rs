@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::claim::{DeviceRequest, ResourceClaim};
+use crate::api::meta::ObjectMeta;
 use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::resource_of;
-use crate::finding::{Code, Finding, ObjectRef, list};
+use crate::finding::{Code, Finding, list};
 use crate::validate::ADMIN_LABEL;
 
 use crate::explain::origin::{Origin, about_claim};
@@ -71,14 +72,15 @@ fn missing(
 
 /// What to do about a name that nothing has: use one that is near, or make it.
 pub(crate) fn instead(cluster: &Cluster, (kind, short): (&str, &str), namespace: &str, name: &str) -> String {
-    let all: Vec<ObjectRef> = cluster.keys(kind).collect();
-    let here = all.iter().filter(|key| key.namespace == namespace).map(|key| &key.name);
-    match (nearest(name, here), all.iter().find(|key| key.name == name)) {
-        (Some(near), _) => format!("did you mean `{near}`?"),
-        (None, Some(ObjectRef { namespace: other, .. })) => {
+    let here = cluster.metadata_of(kind).filter(|other| other.namespace == namespace).map(|other| &other.name);
+    if let Some(near) = nearest(name, here) {
+        return format!("did you mean `{near}`?");
+    }
+    match cluster.metadata_of(kind).find(|other| other.name == name) {
+        Some(ObjectMeta { namespace: other, .. }) => {
             format!("there is one in namespace `{other}`, but a Pod can only use {short}s of its own namespace")
         }
-        (None, None) => format!("create the {kind}"),
+        None => format!("create the {kind}"),
     }
 }
 

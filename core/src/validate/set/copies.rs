@@ -228,7 +228,9 @@ fn master(source: &Source<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
             "there is no ResourceClaimTemplate `{}`, which has to be in the namespace of the controller",
             master.name
         );
-        found.push(missing(Code::LinkUnknownTemplate, "spec.source.name".to_owned(), message, &master.name, names));
+        let names = names.iter().map(|name| Key("", name));
+        let (at, wanted) = ("spec.source.name".to_owned(), Key("", &master.name));
+        found.push(missing(Code::LinkUnknownTemplate, at, message, wanted, names));
     }
 }
 
@@ -253,7 +255,7 @@ pub(super) fn unknown_template(at: String, key: Key<'_>, index: &Index<'_>) -> O
             Finding::new(Code::LinkUnknownTemplate, at, message)
                 .with_hint(format!("{kind} `{from}` makes copies of that name, and does not select `{space}`"))
         }
-        None => missing(Code::LinkUnknownTemplate, at, message, key, index.templates.keys()),
+        None => missing(Code::LinkUnknownTemplate, at, message, key, index.templates.keys().copied()),
     })
 }
 
@@ -263,7 +265,8 @@ pub(super) fn unknown_cluster_template(at: String, wanted: &str, index: &Index<'
         return None;
     }
     let message = format!("there is no ClusterResourceClaimTemplate `{wanted}`");
-    let finding = missing(Code::LinkUnknownTemplate, at, message, wanted, index.cluster_templates.keys());
+    let known = index.cluster_templates.keys().map(|name| Key("", name));
+    let finding = missing(Code::LinkUnknownTemplate, at, message, Key("", wanted), known);
     Some(match index.copies.sources.iter().find(|source| is_source(source.object) && name(source.object) == wanted) {
         Some(source) => finding.with_severity(Severity::Warning).with_hint(format!(
             "that of `apportion.dev` is copied to namespaces: write `resourceClaimTemplateName: {}`",

@@ -47,7 +47,7 @@ fn origin(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
                 at,
                 message,
                 Key(space, name),
-                index.workloads.keys(),
+                index.workloads.keys().copied(),
             ));
         };
         let template = match template_field {
@@ -66,8 +66,8 @@ fn origin(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
                 Code::LinkUnknownGroupTemplate,
                 at.trim_end_matches('.').to_owned(),
                 message,
-                template,
-                &names,
+                Key("", template),
+                names.iter().map(|name| Key("", name)),
             ));
         }
         return;

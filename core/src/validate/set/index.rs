@@ -7,13 +7,13 @@ use super::copies::Copies;
 use super::json::{Json, kind, name, namespace, text};
 use crate::validate::kind::split;
 
-/// Namespace and name.
+/// Namespace and name; the namespace is empty where there is none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Key<'v>(pub(super) &'v str, pub(super) &'v str);
 
 impl fmt::Display for Key<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.0, self.1)
+        if self.0.is_empty() { f.write_str(self.1) } else { write!(f, "{}/{}", self.0, self.1) }
     }
 }
 

@@ -16,15 +16,13 @@ mod security;
 mod shared;
 mod trim;
 
-use std::fmt;
-
 pub use member::Member;
 
 use crate::finding::{Code, Finding, Severity};
 use crate::near::{did_you_mean, nearest};
 use crate::profile::Profile;
 use attributes::Published;
-use index::Index;
+use index::{Index, Key};
 use json::{Json, each_asked, reference, text};
 use shared::SharedClaims;
 use trim::trim;
@@ -105,38 +103,27 @@ fn unknown_class(at: String, class: &str, index: &Index<'_>) -> Finding {
     }
 }
 
-/// Most names among which the one that was meant is looked for.
-const MOST_CANDIDATES: usize = 1000;
-
 /// A reference to what is not in the set; only a note where the set has nothing of the kind. `wanted` is what is named, as `known` are.
-fn missing<K: fmt::Display>(
+fn missing<'k>(
     code: Code,
     at: String,
     message: String,
-    wanted: impl fmt::Display,
-    known: impl IntoIterator<Item = K>,
+    wanted: Key<'_>,
+    known: impl Iterator<Item = Key<'k>> + Clone,
 ) -> Finding {
     let finding = Finding::new(code, at, message);
-    let all: Vec<String> = known.into_iter().take(MOST_CANDIDATES).map(|name| name.to_string()).collect();
-    if all.is_empty() {
+    if known.clone().next().is_none() {
         return finding.with_severity(Severity::Info);
     }
-    let split = |name: &str| {
-        name.rsplit_once('/')
-            .map_or((String::new(), name.to_owned()), |(space, name)| (space.to_owned(), name.to_owned()))
-    };
-    let (space, name) = split(&wanted.to_string());
-    let named: Vec<(String, String)> =
-        all.iter().map(|name| split(name)).filter(|(_, name)| !name.is_empty()).collect();
-    let mut here = named.iter().filter(|(other, _)| *other == space).map(|(_, name)| name.as_str());
-    if let Some(meant) = did_you_mean(&name, &mut here) {
+    let mut named = known.filter(|key| !key.1.is_empty());
+    let mut here = named.clone().filter(|key| key.0 == wanted.0).map(|key| key.1);
+    if let Some(meant) = did_you_mean(wanted.1, &mut here) {
         return finding.with_hint(meant);
     }
-    if named.is_empty() {
+    let names: Vec<String> = named.by_ref().take(5).map(|key| key.to_string()).collect();
+    if names.is_empty() {
         return finding.with_hint("what is given of that kind has no name: set `metadata.name`");
     }
-    let names: Vec<&str> = all.iter().map(String::as_str).filter(|name| !split(name).1.is_empty()).take(6).collect();
-    let more = if names.len() > 5 { ", ..." } else { "" };
-    let names: Vec<&str> = names.into_iter().take(5).collect();
+    let more = if named.next().is_some() { ", ..." } else { "" };
     finding.with_hint(format!("there are {}{more}", names.join(", ")))
 }

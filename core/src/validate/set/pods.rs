@@ -117,7 +117,7 @@ pub(super) fn sources(object: &Json<'_>, at: &str, claim: &Json<'_>, index: &Ind
         match source {
             "resourceClaimName" if !index.claims.contains_key(&key) => {
                 let message = format!("there is no ResourceClaim `{name}` in namespace `{space}`");
-                found.push(missing(Code::LinkUnknownClaim, path, message, key, index.claims.keys()));
+                found.push(missing(Code::LinkUnknownClaim, path, message, key, index.claims.keys().copied()));
             }
             "resourceClaimTemplateName" => found.extend(unknown_template(path, key, index)),
             "clusterResourceClaimTemplateName" => found.extend(unknown_cluster_template(path, name, index)),
@@ -148,7 +148,7 @@ fn pod_group<'v>(
             format!("{at}.{path}"),
             message,
             Key(space, name),
-            index.groups.keys(),
+            index.groups.keys().copied(),
         ));
     }
     found_group
@@ -208,7 +208,8 @@ fn requests(object: &Json<'_>, at: &str, spec: &Json<'_>, index: &Index<'_>, fou
                 };
                 let path = format!("{at}.{kind}[{container}].resources.claims[{number}].request");
                 let message = format!("claim `{name}` has no request `{request}`");
-                found.push(missing(Code::LinkUnknownRequest, path, message, request, known));
+                let known = known.iter().map(|name| Key("", name));
+                found.push(missing(Code::LinkUnknownRequest, path, message, Key("", request), known));
             }
         }
     }
