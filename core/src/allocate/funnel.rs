@@ -204,7 +204,7 @@ impl Reasons {
         let inventory = cluster.inventory();
         let is_usual =
             view.pools.iter().all(|pool| pool.state == PoolState::Usable) && !hides_slices(cluster.profile());
-        let of_all = inventory.slices_without_node().filter(|_| !is_usual);
+        let of_all = if is_usual { Vec::new() } else { inventory.slices_without_node_for(node) };
         for entry in inventory.slices_of_node(&node.metadata.name).chain(of_all) {
             let Some((why, detail)) = of_slice(inspection, view, entry) else { continue };
             let ResourceSliceSpec { driver, pool, .. } = &entry.slice.spec;

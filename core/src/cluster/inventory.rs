@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::node_selector::{labels, labels_for};
 use super::shared_map::SharedMap;
 use super::slots::{DeviceIdx, PoolIdx, SliceIdx, Slots};
 use super::usage::Usage;
 use crate::api::claim::{DeviceRequestAllocationResult, GrantedDevice, ResourceClaim};
+use crate::api::node::Node;
 use crate::api::slice::ResourceSlice;
+use crate::arrange::Arrange;
 use crate::cel::are_usable;
 
 /// The indexes over slices and devices in use. A changed slice costs what that slice costs.
@@ -52,9 +55,13 @@ struct Names {
     slices_by_name: SharedMap<String, SliceIdx>,
     pools_by_driver: SharedMap<String, SharedMap<String, PoolIdx>>,
     /// Slices with a node name, by that and their own name.
-    slices_by_node: SharedMap<String, SharedMap<String, SliceIdx>>,
+    slices_by_node: ByKey,
     /// Slices without a node name.
     slices_without_node: SharedMap<String, SliceIdx>,
+    /// Those of them that may be for any node.
+    slices_for_any: SharedMap<String, SliceIdx>,
+    /// The others, by each label of which a node must have one.
+    slices_by_label: ByKey,
     /// Slices with counter sets, with or without a node name.
     slices_with_counters: SharedMap<String, SliceIdx>,
 }
@@ -120,6 +127,19 @@ impl Inventory {
     /// Slices without a node name, by their own name.
     pub(crate) fn slices_without_node(&self) -> impl Iterator<Item = &SliceEntry> {
         self.entries(&self.names.slices_without_node)
+    }
+
+    /// Those of them that may be for a node: others ask for labels that it does not have.
+    pub(crate) fn slices_without_node_for(&self, node: &Node) -> Vec<&SliceEntry> {
+        let mut all: Vec<&SliceEntry> = self.entries(&self.names.slices_for_any).collect();
+        let of_any = all.len();
+        let by_label = labels(node).filter_map(|label| self.names.slices_by_label.get(&label));
+        all.extend(by_label.flat_map(|slices| self.entries(slices)));
+        if all.len() > of_any {
+            all.arrange_by(|a, b| a.slice.metadata.name.cmp(&b.slice.metadata.name));
+            all.dedup_by_key(|entry| entry.index);
+        }
+        all
     }
 
     /// Slices with counter sets, by name.
@@ -245,12 +265,16 @@ impl Inventory {
             self.count_open(node.as_deref(), true);
         }
         let names = &mut self.names;
-        let of_node = match &node {
-            Some(node) => names.slices_by_node.get_or_default(node),
-            None => Some(&mut names.slices_without_node),
-        };
-        if let Some(slices) = of_node {
-            slices.insert(name.clone(), index);
+        if let Some(node) = &node {
+            add(&mut names.slices_by_node, node, &name, index);
+        } else {
+            names.slices_without_node.insert(name.clone(), index);
+            match labels_for(&slice) {
+                Some(labels) => {
+                    labels.iter().for_each(|label| add(&mut names.slices_by_label, label, &name, index));
+                }
+                None => drop(names.slices_for_any.insert(name.clone(), index)),
+            }
         }
         if has_counters {
             names.slices_with_counters.insert(name.clone(), index);
@@ -271,15 +295,14 @@ impl Inventory {
         }
         let names = &mut self.names;
         names.slices_by_name.remove(name);
-        names.slices_without_node.remove(name);
         names.slices_with_counters.remove(name);
-        if let Some(node) = &entry.slice.spec.node_name
-            && let Some(slices) = names.slices_by_node.get_mut(node)
-        {
-            slices.remove(name);
-            if slices.is_empty() {
-                names.slices_by_node.remove(node);
-            }
+        if let Some(node) = node_of(&entry.slice) {
+            take(&mut names.slices_by_node, node, name);
+        } else {
+            names.slices_without_node.remove(name);
+            names.slices_for_any.remove(name);
+            let labels = labels_for(&entry.slice).into_iter().flatten();
+            labels.for_each(|label| take(&mut names.slices_by_label, &label, name));
         }
         if let Some(pool) = self.pools.get_mut(entry.pool) {
             pool.slices.remove(name);
@@ -447,6 +470,23 @@ impl Inventory {
     }
 }
 
+type ByKey = SharedMap<String, SharedMap<String, SliceIdx>>;
+
+fn add(map: &mut ByKey, key: &String, name: &str, index: SliceIdx) {
+    if let Some(slices) = map.get_or_default(key) {
+        slices.insert(name.to_owned(), index);
+    }
+}
+
+fn take(map: &mut ByKey, key: &str, name: &str) {
+    if let Some(slices) = map.get_mut(key) {
+        slices.remove(name);
+        if slices.is_empty() {
+            map.remove(key);
+        }
+    }
+}
+
 /// The node that a slice names.
 pub(crate) fn node_of(slice: &ResourceSlice) -> Option<&str> {
     slice.spec.node_name.as_deref().filter(|node| !node.is_empty())
@@ -461,9 +501,15 @@ mod tests {
 
     fn slice(name: &str, node: Option<&str>, devices: &[&str]) -> Arc<ResourceSlice> {
         let devices: Vec<Value> = devices.iter().map(|name| json!({ "name": name })).collect();
-        let value = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": name },
-            "spec": { "driver": "d", "nodeName": node, "devices": devices,
-                "pool": { "name": "p", "generation": 1, "resourceSliceCount": 1 } } });
+        slice_for(name, &json!({ "nodeName": node, "devices": devices }))
+    }
+
+    /// A slice for the nodes that these fields of its spec say.
+    fn slice_for(name: &str, fields: &Value) -> Arc<ResourceSlice> {
+        let mut value = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": name },
+            "spec": { "driver": "d", "pool": { "name": "p", "generation": 1, "resourceSliceCount": 1 } } });
+        let spec = value["spec"].as_object_mut().unwrap();
+        spec.extend(fields.as_object().unwrap().clone());
         match read_object(value).object {
             Some(Object::ResourceSlice(slice)) => slice,
             other => panic!("{other:?}"),
@@ -507,5 +553,47 @@ mod tests {
         assert!(inventory.device("d", "p", "a").is_none() && inventory.device("d", "p", "c").is_some());
         inventory.count_claim(&claim(&["b", "c"]), true, false);
         assert!(inventory.device("d", "p", "b").is_none() && inventory.names.pools_by_driver.is_empty());
+    }
+
+    #[test]
+    fn slices_that_ask_for_labels_are_looked_at_for_nodes_that_have_one() {
+        let is_in = |list: &str, key: &str, values: &[&str]| json!({ list: [{ "key": key, "operator": "In", "values": values }] });
+        let selector = |terms: &[Value]| json!({ "nodeSelector": { "nodeSelectorTerms": terms } });
+        let rack = |values: &[&str]| is_in("matchExpressions", "rack", values);
+        let own = |name: &str| json!({ "name": name, "nodeName": name });
+        let of_devices = |devices: &[Value]| json!({ "perDeviceNodeSelection": true, "devices": devices });
+        let by_selector = json!({ "name": "x", "nodeSelector": { "nodeSelectorTerms": [rack(&["c"])] } });
+        let not_in = json!({ "matchExpressions": [{ "key": "rack", "operator": "NotIn", "values": ["a"] }] });
+        let all = [
+            ("all", json!({ "allNodes": true }), "n m l"),
+            ("bad", selector(&[rack(&["a"]), rack(&[])]), "n m l"),
+            ("by-name", selector(&[is_in("matchFields", "metadata.name", &["n"])]), "n"),
+            ("devices", of_devices(&[own("m"), by_selector]), "m l"),
+            ("every-device", of_devices(&[own("m"), json!({ "name": "x", "allNodes": true })]), "n m l"),
+            ("no-term", selector(&[]), ""),
+            ("not-in", selector(&[not_in]), "n m l"),
+            ("racks", selector(&[rack(&["a", "b"]), rack(&["b"])]), "n m"),
+        ];
+        let node = |name: &str, rack: &str| -> Node {
+            let value =
+                json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name, "labels": { "rack": rack } } });
+            match read_object(value).object {
+                Some(Object::Node(node)) => Node::clone(&node),
+                other => panic!("{other:?}"),
+            }
+        };
+        let mut inventory = Inventory::default();
+        for (name, fields, _) in &all {
+            inventory.add_slice(slice_for(name, fields), true);
+        }
+        for node in [node("n", "a"), node("m", "b"), node("l", "c")] {
+            let found = inventory.slices_without_node_for(&node);
+            let found: Vec<&str> = found.iter().map(|entry| entry.slice.metadata.name.as_str()).collect();
+            let is_for = |nodes: &str| nodes.split(' ').any(|name| name == node.metadata.name);
+            let expected: Vec<&str> = all.iter().filter(|(.., nodes)| is_for(nodes)).map(|(name, ..)| *name).collect();
+            assert_eq!(found, expected, "{}", node.metadata.name);
+        }
+        all.iter().for_each(|(name, ..)| inventory.remove_slice(name));
+        assert!(inventory.names.slices_by_label.is_empty() && inventory.names.slices_for_any.is_empty());
     }
 }

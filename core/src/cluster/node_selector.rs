@@ -2,7 +2,10 @@
 //!
 //! Source: `component-helpers/scheduling/corev1/nodeaffinity` and the label rules of apimachinery.
 
-use crate::api::node::{Node, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm};
+use crate::api::node::{
+    NAME_FIELD, Node, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm,
+};
+use crate::api::slice::ResourceSlice;
 
 /// A selector that no node can be compared with; says where it is wrong.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -32,6 +35,59 @@ pub fn matches(selector: &NodeSelector, node: &Node) -> Result<bool, BadNodeSele
         is_match |= term_matches;
     }
     Ok(is_match)
+}
+
+/// The labels of a node, each as `key=value`, and its name as `=name`.
+pub(crate) fn labels(node: &Node) -> impl Iterator<Item = String> {
+    let labels = node.metadata.labels.iter().map(|(key, value)| label(key, value));
+    labels.chain([label("", &node.metadata.name)])
+}
+
+/// One of these. No label has an empty key.
+fn label(key: &str, value: &str) -> String {
+    format!("{key}={value}")
+}
+
+/// Labels of which every node that matches has one, as [`labels`] gives them; `None` where others may match, or the selector is malformed.
+pub(crate) fn wanted_labels(selector: &NodeSelector) -> Option<Vec<String>> {
+    // Whether it is malformed does not depend on the node.
+    matches(selector, &Node::default()).ok()?;
+    let mut wanted = Vec::new();
+    for term in &selector.terms {
+        // A term without requirements matches nothing.
+        if term.match_expressions.is_empty() && term.match_fields.is_empty() {
+            continue;
+        }
+        let mut fields = term.match_fields.iter().filter(|field| field.key == NAME_FIELD);
+        let name = fields.find(|field| field.operator == NodeSelectorOperator::In).map(|field| ("", field));
+        let mut keys = term.match_expressions.iter().map(|requirement| (requirement.key.as_str(), requirement));
+        let by_label = || keys.find(|(_, requirement)| requirement.operator == NodeSelectorOperator::In);
+        let (key, requirement) = name.or_else(by_label)?;
+        wanted.extend(requirement.values.iter().map(|value| label(key, value)));
+    }
+    Some(wanted)
+}
+
+/// Labels of which a node must have one so that a slice without a node name can be for it; `None` where it may be for any.
+pub(super) fn labels_for(slice: &ResourceSlice) -> Option<Vec<String>> {
+    let spec = &slice.spec;
+    // Up to 1.36 counter sets are for every node.
+    if spec.all_nodes == Some(true) || !spec.shared_counters.is_empty() {
+        return None;
+    }
+    match (&spec.node_selector, spec.per_device_node_selection) {
+        (Some(selector), None | Some(false)) => wanted_labels(selector),
+        (None, Some(true)) => {
+            let wanted = spec.devices.iter().map(|device| match (device.node_name.as_deref(), &device.node_selector) {
+                (Some(name), _) if !name.is_empty() => Some(vec![label("", name)]),
+                _ if device.all_nodes == Some(true) => None,
+                (_, Some(selector)) => wanted_labels(selector),
+                (_, None) => Some(Vec::new()),
+            });
+            Some(wanted.collect::<Option<Vec<_>>>()?.concat())
+        }
+        _ => None,
+    }
 }
 
 fn term_matches(term: &NodeSelectorTerm, node: &Node) -> Result<bool, BadNodeSelector> {

@@ -224,7 +224,7 @@ fn counted<'c>(cluster: &'c Cluster, slices: &[SliceIdx]) -> impl Iterator<Item 
 
 fn gather(cluster: &Cluster, node: &Node, foreign: &Foreign) -> Result<Gathered, BadSlice> {
     let mut by_pool: BTreeMap<PoolIdx, Vec<&SliceEntry>> = BTreeMap::new();
-    for entry in candidates(cluster, &node.metadata.name) {
+    for entry in candidates(cluster, node) {
         if is_relevant(cluster, &entry.slice, node)? {
             add_newest(by_pool.entry(entry.pool).or_default(), entry);
         }
@@ -256,10 +256,10 @@ fn gather(cluster: &Cluster, node: &Node, foreign: &Foreign) -> Result<Gathered,
 
 /// Slices that may concern a node: its own before those without a node name, each by name. Own slices that concern every node
 /// are left out.
-fn candidates<'c>(cluster: &'c Cluster, node: &str) -> impl Iterator<Item = &'c SliceEntry> {
+fn candidates<'c>(cluster: &'c Cluster, node: &Node) -> impl Iterator<Item = &'c SliceEntry> {
     let inventory = cluster.inventory();
-    let own = inventory.slices_of_node(node).filter(|entry| !is_for_every_node(cluster, &entry.slice));
-    own.chain(inventory.slices_without_node())
+    let own = inventory.slices_of_node(&node.metadata.name).filter(|entry| !is_for_every_node(cluster, &entry.slice));
+    own.chain(inventory.slices_without_node_for(node))
 }
 
 /// Whether a slice concerns every node because of its counter sets.

@@ -1,5 +1,6 @@
 //! Nodes where nobody wrote any: taken from what slices and Pods say about nodes.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use crate::api::node::{NAME_FIELD, Node, NodeSelector, NodeSelectorOperator, Nod
 use crate::api::object::Object;
 use crate::api::slice::{Device, ResourceSlice};
 use crate::cluster::Cluster;
+use crate::cluster::node_selector::{labels, wanted_labels};
 use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
 use crate::near::did_you_mean;
@@ -173,7 +175,20 @@ pub(crate) fn report_unknown_nodes(cluster: &Cluster, findings: &mut Vec<Finding
         let otherwise = || "give these Node objects, too, or none at all to have every node inferred".to_owned();
         findings.push(Finding::new(Code::RunUnknownNodes, "", message).with_hint(meant.unwrap_or_else(otherwise)));
     }
-    let selects_none = |selector: &NodeSelector| !nodes.values().any(|node| selects(selector, node));
+    let by_label = LazyCell::new(|| {
+        let mut by_label: BTreeMap<String, Vec<&Node>> = BTreeMap::new();
+        for node in nodes.values() {
+            labels(node).for_each(|label| by_label.entry(label).or_default().push(node));
+        }
+        by_label
+    });
+    let selects_none = |selector: &NodeSelector| match wanted_labels(selector) {
+        Some(labels) => {
+            let mut having = labels.iter().filter_map(|label| by_label.get(label)).flatten();
+            !having.any(|node| selects(selector, node))
+        }
+        None => !nodes.values().any(|node| selects(selector, node)),
+    };
     let without_name = cluster.inventory().slices_without_node().map(|entry| &entry.slice);
     let selecting = without_name.filter(|slice| {
         let of_devices = own(slice).filter_map(|device| device.node_selector.as_ref());
