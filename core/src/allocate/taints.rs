@@ -44,9 +44,12 @@ pub(crate) fn blocking<'c>(
     device: &'c Device,
 ) -> Vec<&'c DeviceTaint> {
     let profile = cluster.profile();
-    let rules = cluster.taint_rules().values().filter(|_| profile.features.device_taint_rules);
+    let rules = match profile.features.device_taint_rules {
+        true => cluster.taint_rules_for(&slice.spec.pool.name, &device.name),
+        false => Vec::new(),
+    };
     let is_of_all = |rule: &DeviceTaintRule| profile.mode == Mode::Reference && rule.spec.device_selector.is_none();
-    let rules = rules.filter(|rule| is_of_all(rule) || applies(cluster, selectors, rule, slice, device));
+    let rules = rules.into_iter().filter(|rule| is_of_all(rule) || applies(cluster, selectors, rule, slice, device));
     let all = device.taints.iter().chain(rules.map(|rule| &rule.spec.taint));
     all.filter(|taint| matches!(taint.effect, TaintEffect::NoSchedule | TaintEffect::NoExecute)).collect()
 }

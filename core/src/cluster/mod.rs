@@ -13,6 +13,7 @@ mod pools;
 mod projections;
 mod records;
 mod refused;
+mod rules_by_device;
 pub(crate) mod selectors;
 mod shared_map;
 mod slots;
@@ -47,6 +48,7 @@ pub(crate) use links::Links;
 pub(crate) use pools::{
     NodePool, NodePools, PoolState, device_matches, hides_slices, incomplete, is_for, missing_gate, whole,
 };
+use rules_by_device::RulesByDevice;
 use selectors::Selectors;
 pub use shared_map::SharedMap;
 pub(crate) use slots::{DeviceIdx, PoolIdx, Slot};
@@ -75,6 +77,7 @@ pub struct Cluster {
     /// Names of slices with a device that evicts its users.
     evicting_slices: SharedMap<String, ()>,
     taint_rules: SharedMap<String, DeviceTaintRule>,
+    rules_by_device: RulesByDevice,
     pool_status_requests: SharedMap<String, ResourcePoolStatusRequest>,
     claims: SharedMap<Key, Arc<ResourceClaim>>,
     templates: SharedMap<Key, ResourceClaimTemplate>,
@@ -260,10 +263,7 @@ impl Cluster {
                 self.twins.share(&mut Arc::make_mut(&mut slice).spec);
                 self.apply_slice(slice);
             }
-            Object::DeviceTaintRule(rule) => {
-                self.relieve_by_rules();
-                self.taint_rules.insert(name, Arc::unwrap_or_clone(rule));
-            }
+            Object::DeviceTaintRule(rule) => self.apply_taint_rule(name, Arc::unwrap_or_clone(rule)),
             Object::ResourcePoolStatusRequest(request) => {
                 drop(self.pool_status_requests.insert(name, Arc::unwrap_or_clone(request)))
             }
@@ -471,10 +471,7 @@ impl Cluster {
                 }
                 removed.is_some()
             }
-            "DeviceTaintRule" => {
-                self.relieve_by_rules();
-                self.taint_rules.remove(name).is_some()
-            }
+            "DeviceTaintRule" => self.delete_taint_rule(name),
             "ResourcePoolStatusRequest" => self.pool_status_requests.remove(name).is_some(),
             "ResourceClaim" => {
                 let removed = self.claims.remove(&key);

@@ -1,5 +1,7 @@
 //! A decision becomes requests.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::Simulation;
@@ -136,14 +138,14 @@ fn written(action: &Action) -> Option<ObjectRef> {
 
 /// Versions that objects got from earlier writes of the same decision.
 #[derive(Default)]
-struct Versions(Vec<(ObjectRef, String)>);
+struct Versions(BTreeMap<ObjectRef, String>);
 
 impl Versions {
     fn current(&self, key: &ObjectRef, decided: String) -> String {
-        self.0.iter().rev().find(|(known, _)| known == key).map_or(decided, |(_, version)| version.clone())
+        self.0.get(key).cloned().unwrap_or(decided)
     }
 
     fn note(&mut self, key: &ObjectRef, version: String) {
-        self.0.push((key.clone(), version));
+        self.0.insert(key.clone(), version);
     }
 }

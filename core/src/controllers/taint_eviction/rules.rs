@@ -30,10 +30,15 @@ pub(super) fn report(
     if !profile.features.device_taint_rules {
         return;
     }
+    let mut pending: BTreeMap<&str, Vec<&Key>> = BTreeMap::new();
+    for (pod, eviction) in evictions {
+        eviction.rules.iter().for_each(|uid| pending.entry(uid).or_default().push(pod));
+    }
     for rule in cluster.taint_rules().values().filter(|rule| !rule.metadata.is_deleting()) {
         let uid = &rule.metadata.uid;
         let generation = rule.metadata.rest.get("generation").and_then(Value::as_i64).unwrap_or_default();
-        let Some(wanted) = wanted(cluster, profile, memory, rule, evictions, generation) else { continue };
+        let pending = pending.get(uid.as_str()).map_or(&[][..], Vec::as_slice);
+        let Some(wanted) = wanted(cluster, profile, memory, rule, pending, generation) else { continue };
         if is_said(rule, &wanted, generation) {
             continue;
         }
@@ -69,7 +74,7 @@ fn wanted(
     profile: &Profile,
     memory: &Memory,
     rule: &DeviceTaintRule,
-    evictions: &BTreeMap<Key, Eviction>,
+    pending: &[&Key],
     generation: i64,
 ) -> Option<Wanted> {
     let evicted = memory.evicted.get(&rule.metadata.uid).copied().unwrap_or_default();
@@ -83,8 +88,6 @@ fn wanted(
     };
     Some(match rule.spec.taint.effect {
         TaintEffect::NoExecute => {
-            let pending = evictions.iter().filter(|(_, eviction)| eviction.rules.contains(&rule.metadata.uid));
-            let pending: Vec<&Key> = pending.map(|(key, _)| key).collect();
             let namespaces: BTreeSet<&String> = pending.iter().map(|key| &key.0).gather();
             if !pending.is_empty() {
                 let message = format!("{} in {}.", needs(pending.len()), count_namespaces(namespaces.len()));

@@ -37,20 +37,18 @@ impl Tainted<'_> {
 
 /// All `NoExecute` taints.
 pub(super) struct Taints<'t> {
-    rules: Vec<Selection<'t>>,
+    cluster: &'t Cluster,
+    /// By name.
+    rules: BTreeMap<&'t str, Selection<'t>>,
     published: BTreeMap<Id<'t>, Vec<&'t DeviceTaint>>,
 }
 
 impl<'t> Taints<'t> {
     pub(super) fn of(cluster: &'t Cluster, profile: &Profile) -> Self {
         let rules = cluster.taint_rules().values().filter(|_| profile.features.device_taint_rules);
-        let mut taints = Self {
-            rules: rules
-                .filter(|rule| rule.spec.taint.effect == TaintEffect::NoExecute)
-                .map(|rule| Selection::of(cluster, rule))
-                .collect(),
-            published: BTreeMap::new(),
-        };
+        let rules = rules.filter(|rule| rule.spec.taint.effect == TaintEffect::NoExecute);
+        let rules = rules.map(|rule| (rule.metadata.name.as_str(), Selection::of(cluster, rule))).gather();
+        let mut taints = Self { cluster, rules, published: BTreeMap::new() };
         let newest = cluster.newest();
         for slice in cluster.evicting_slices().filter(|slice| newest.has(slice)) {
             for device in &slice.spec.devices {
@@ -67,7 +65,8 @@ impl<'t> Taints<'t> {
 
     /// Those of one rule.
     pub(super) fn of_rule(cluster: &'t Cluster, rule: &'t DeviceTaintRule) -> Self {
-        Self { rules: vec![Selection::of(cluster, rule)], published: BTreeMap::new() }
+        let rules = [(rule.metadata.name.as_str(), Selection::of(cluster, rule))].into_iter().gather();
+        Self { cluster, rules, published: BTreeMap::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -79,7 +78,12 @@ impl<'t> Taints<'t> {
         &'s self,
         result: &'s DeviceRequestAllocationResult,
     ) -> impl Iterator<Item = Tainted<'t>> + 's {
-        let of_rules = self.rules.iter().filter(|rule| rule.has(&result.driver, &result.pool, &result.device));
+        let may_have = match self.rules.is_empty() {
+            true => Vec::new(),
+            false => self.cluster.taint_rules_for(&result.pool, &result.device),
+        };
+        let of_rules = may_have.into_iter().filter_map(|rule| self.rules.get(rule.metadata.name.as_str()));
+        let of_rules = of_rules.filter(|rule| rule.has(&result.driver, &result.pool, &result.device));
         let id = (result.driver.as_str(), result.pool.as_str(), result.device.as_str());
         let published = self.published.get(&id).into_iter().flatten();
         of_rules
