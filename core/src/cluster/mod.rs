@@ -44,7 +44,7 @@ use crate::profile::Profile;
 
 pub(crate) use counters::{Draws, Ledger};
 pub(crate) use inventory::{Inventory, Relief, SliceEntry, node_of};
-pub(crate) use links::Links;
+pub(crate) use links::{Links, template_key};
 pub(crate) use pools::{
     NodePool, NodePools, PoolState, device_matches, hides_slices, incomplete, is_for, missing_gate, whole,
 };

@@ -93,16 +93,22 @@ impl Asks for DeviceAsks {
         let requests = self.0.iter().flat_map(|spec| &spec.devices.requests);
         requests.fold(self.0.len() as u64, |digest, request| {
             let exact = request.exactly.as_ref();
+            let class = exact.map_or("", |exact| exact.device_class_name.as_str());
+            let selectors = exact.into_iter().flat_map(|exact| &exact.selectors);
+            let expressions = selectors.filter_map(|selector| selector.cel.as_ref()).map(|cel| cel.expression.as_str());
+            let texts = [class].into_iter().chain(expressions).flat_map(str::bytes);
+            let texts = texts.fold(0, |sum, byte| mix(sum, u64::from(byte)));
             let capacity = exact.and_then(|exact| exact.capacity.as_ref());
             let amounts = capacity.into_iter().flat_map(|capacity| capacity.requests.values());
             let amounts = amounts.fold(0u64, |sum, amount| mix(sum, amount.milli_rounded_up().unsigned_abs()));
             let count = exact.map_or(0, |exact| exact.count.unsigned_abs());
-            mix(mix(mix(digest, request.name.len() as u64), count), amounts)
+            mix(mix(mix(mix(digest, request.name.len() as u64), texts), count), amounts)
         })
     }
 
-    fn includes(&self, other: &Self) -> bool {
-        self == other
+    fn includes(&self, _: &Self) -> bool {
+        // Equal ones are one class.
+        false
     }
 }
 
@@ -378,5 +384,23 @@ mod tests {
         }
         assert_eq!(classes.classes.len(), MOST_CLASSES);
         assert_eq!(open(&mut classes, 0, 3), [0, 2]);
+    }
+
+    #[test]
+    fn claims_for_other_classes_or_with_other_selectors_have_other_digests() {
+        let digest = |class: &str, expression: &str| {
+            let spec = serde_json::json!({ "devices": { "requests": [{ "name": "gpu", "exactly": {
+                "deviceClassName": class, "selectors": [{ "cel": { "expression": expression } }] } }] } });
+            let value = serde_json::json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+                "metadata": { "name": "c" }, "spec": spec });
+            let claim = crate::engine::read_claim_value(value).unwrap();
+            DeviceAsks(vec![claim.spec]).digest()
+        };
+        let numbers: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+        let by_class = numbers.iter().map(|number| digest(&format!("class-{number}"), "true"));
+        let by_selector = numbers.iter().map(|number| digest("gpu", &format!("true || {number} > 0")));
+        let all: std::collections::BTreeSet<u64> = by_class.chain(by_selector).collect();
+        assert_eq!(all.len(), 200);
+        assert_eq!(digest("gpu", "true"), digest("gpu", "true"));
     }
 }

@@ -7,7 +7,7 @@ use crate::api::group::PodGroup;
 use crate::api::object::Object;
 use crate::api::pod::{Pod, PodResourceClaim};
 use crate::cluster::entries::{Source, key_of, source};
-use crate::cluster::{Cluster, Key};
+use crate::cluster::{Cluster, Key, template_key};
 use crate::decision::Trigger;
 
 /// An object to look at.
@@ -105,10 +105,11 @@ fn of_group(cluster: &Cluster, group: &PodGroup, work: &mut BTreeSet<Work>) {
 }
 
 fn of_template(cluster: &Cluster, namespace: Option<&str>, wanted: Source<'_>, work: &mut BTreeSet<Work>) {
+    let template = template_key(wanted, namespace.unwrap_or_default());
+    let pods = template.iter().flat_map(|template| cluster.links().pods_of_template(template));
+    work.extend(pods.cloned().map(Work::Pod));
     let names = |entries: &[PodResourceClaim]| entries.iter().any(|entry| source(entry) == Some(wanted));
     let is_here = |key: &&Key| namespace.is_none_or(|namespace| key.0 == namespace);
-    let pods = cluster.pods().iter().filter(|(key, _)| is_here(key));
-    work.extend(pods.filter(|(_, pod)| names(&pod.spec.resource_claims)).map(|(key, _)| Work::Pod(key.clone())));
     let groups = cluster.pod_groups().iter().filter(|(key, _)| is_here(key));
     work.extend(
         groups.filter(|(_, group)| names(&group.spec.resource_claims)).map(|(key, _)| Work::PodGroup(key.clone())),

@@ -9,7 +9,7 @@ use crate::api::claim::ResourceClaimTemplate;
 use crate::api::object::Object;
 use crate::api::pod::Namespace;
 use crate::api::source::{DeletionPolicy, TemplateSource};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Key};
 use crate::decision::Trigger;
 use crate::gather::Gather;
 
@@ -142,10 +142,12 @@ fn of_user(cluster: &Cluster, user: &Object, namespace: &str, work: &mut BTreeSe
     let goes = |template: &ResourceClaimTemplate| {
         is_copy(template) && deletion_policy(template) == DeletionPolicy::DeleteWhenUnused
     };
+    let named: Vec<Key> = templates(user).map(|name| (namespace.to_owned(), name.clone())).collect();
+    let here = named.iter().filter_map(|key| cluster.templates().get_key_value(key));
     // One of which it is not known what it names may use any.
-    let is_named = |name: &String| templates(user).next().is_none() || templates(user).any(|named| named == name);
-    for ((_, name), template) in of_namespace(cluster.templates(), namespace) {
-        if is_named(name) && goes(template) {
+    let all = named.is_empty().then(|| of_namespace(cluster.templates(), namespace));
+    for ((_, name), template) in here.chain(all.into_iter().flatten()) {
+        if goes(template) {
             work.insert(copy(namespace, name));
         }
     }
