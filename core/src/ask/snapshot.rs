@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::anonymize::anonymize;
@@ -131,7 +130,6 @@ const ANNOTATIONS: [&str; 18] = [
 ];
 
 /// A cluster in one file, without secrets.
-#[derive(Serialize)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS))]
 pub(crate) struct Snapshot {
     /// The format.
@@ -182,7 +180,16 @@ pub fn snapshot(cluster: &Cluster, limits: &Limits, is_anonymous: bool) -> Value
     if let (Ranking::Scores, Some(settings)) = (profile.placement, settings.as_object_mut()) {
         settings.insert("placement".to_owned(), json!("scores"));
     }
-    json!(Snapshot { format: FORMAT, settings, objects })
+    Snapshot { format: FORMAT, settings, objects }.into_json()
+}
+
+impl Snapshot {
+    /// The JSON form. Writing it field by field would copy all objects.
+    fn into_json(self) -> Value {
+        let Self { format, settings, objects } = self;
+        let fields = [("format", json!(format)), ("settings", settings), ("objects", Value::Array(objects))];
+        Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).gather())
+    }
 }
 
 /// A source whose targets are the names of the namespaces that it selects: labels are left out.
