@@ -3,6 +3,10 @@
 use super::meta::ObjectMeta;
 use super::read::api_struct;
 
+/// The priorities that every cluster has, by the names of their classes.
+pub const SYSTEM_PRIORITIES: [(&str, i64); 2] =
+    [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
+
 api_struct! {
     /// `scheduling.k8s.io/v1` PriorityClass.
     open PriorityClass {

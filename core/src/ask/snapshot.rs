@@ -18,6 +18,7 @@ use crate::cluster::Cluster;
 use crate::controllers::template_sync::{CONTENT_HASH, DELETION_POLICY};
 use crate::gather::Gather;
 use crate::profile::{Features, Mode, Ranking};
+use crate::validate::OF_EVERY_VOLUME;
 use crate::validate::as_served;
 
 /// The format of the file.
@@ -230,7 +231,15 @@ fn cleaned(mut object: Value) -> Value {
     let kind = text(&object, "kind").to_owned();
     for (_, path, kept) in KEPT_FIELDS.iter().filter(|(known, ..)| *known == kind) {
         if let Some(fields) = object.pointer_mut(path).and_then(Value::as_object_mut) {
-            keep(fields, kept);
+            let is_volume = kind == "PersistentVolume";
+            fields.retain(|name, value| {
+                if kept.contains(&name.as_str()) {
+                    return true;
+                }
+                // A volume has a source, whatever that says.
+                *value = Value::Object(Map::new());
+                is_volume && !OF_EVERY_VOLUME.contains(&name.as_str())
+            });
         }
     }
     clean(&mut object);

@@ -4,13 +4,11 @@
 
 use serde_json::{Value, json};
 
+use crate::api::others::SYSTEM_PRIORITIES;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::finding::Finding;
 use crate::near::nearest_name;
-
-/// Classes that every cluster has.
-const SYSTEM: [(&str, i64); 2] = [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
 
 /// What a PriorityClass that says nothing about it means.
 const PREEMPTS: &str = "PreemptLowerPriority";
@@ -76,7 +74,8 @@ fn resolve(cluster: &Cluster, name: &str) -> Option<(String, i64, String)> {
         let policy = if class.preemption_policy.is_empty() { PREEMPTS } else { &class.preemption_policy };
         (class.value, policy.to_owned())
     });
-    let system = || SYSTEM.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value, PREEMPTS.to_owned()));
+    let system =
+        || SYSTEM_PRIORITIES.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value, PREEMPTS.to_owned()));
     given.or_else(system).map(|(value, policy)| (name.to_owned(), value, policy))
 }
 

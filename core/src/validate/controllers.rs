@@ -147,16 +147,8 @@ fn strategy(out: &mut Report<'_>, strategy: &Node<'_, '_>, known: &[&str]) {
 /// How many Pods of a Deployment may be too many or missing while they are replaced.
 fn rolling(out: &mut Report<'_>, rolling: &Node<'_, '_>) {
     let (missing, surplus) = (rolling.field("maxUnavailable"), rolling.field("maxSurge"));
-    for field in [&missing, &surplus] {
-        let is_percent = field
-            .text()
-            .strip_suffix('%')
-            .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
-        if field.value.is_string() && !is_percent {
-            out.invalid(field.at, "a valid percent string must be a numeric followed by an ending '%'");
-        }
-        out.not_negative(field);
-    }
+    number_or_percent(out, &missing);
+    number_or_percent(out, &surplus);
     let is_zero = |field: &Node<'_, '_>| {
         field.is_set() && field.int() == 0 && field.text().bytes().all(|byte| matches!(byte, b'0' | b'%'))
     };
@@ -164,13 +156,28 @@ fn rolling(out: &mut Report<'_>, rolling: &Node<'_, '_>) {
         out.invalid(missing.at, "may not be 0 when `maxSurge` is 0");
         out.hint("one of both must be at least 1, or no Pod can be replaced");
     }
-    if missing
+    at_most_all(out, &missing);
+}
+
+/// A number of Pods, or a share of them in percent.
+pub(super) fn number_or_percent(out: &mut Report<'_>, field: &Node<'_, '_>) {
+    let is_percent = field
         .text()
         .strip_suffix('%')
-        .and_then(|number| number.parse::<u32>().ok())
-        .is_some_and(|percent| percent > 100)
-    {
-        out.invalid(missing.at, "must not be greater than 100%");
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    if field.value.is_string() && !is_percent {
+        out.invalid(field.at, "a valid percent string must be a numeric followed by an ending '%'");
+    } else if field.is_set() && !is_percent && field.value.as_i64().is_none() {
+        out.invalid(field.at, "must be an integer or percentage (e.g '5%')");
+    }
+    out.not_negative(field);
+}
+
+/// A share of Pods that is not more than all.
+pub(super) fn at_most_all(out: &mut Report<'_>, field: &Node<'_, '_>) {
+    let percent = field.text().strip_suffix('%').and_then(|number| number.parse::<u32>().ok());
+    if percent.is_some_and(|percent| percent > 100) {
+        out.invalid(field.at, "must not be greater than 100%");
     }
 }
 

@@ -23,6 +23,13 @@ pub(super) enum Kind {
     PodGroup,
     CompositePodGroup,
     Pod,
+    Node,
+    Namespace,
+    PriorityClass,
+    PodDisruptionBudget,
+    PersistentVolumeClaim,
+    PersistentVolume,
+    StorageClass,
 }
 
 /// What there is of a kind.
@@ -92,6 +99,16 @@ kinds! {
     CompositePodGroup "CompositePodGroup" in "scheduling.k8s.io", Namespace, true,
         Some(("CompositePodGroup", |on| on.composite_pod_group)), ["v1alpha3" COMPOSITE_POD_GROUP SINCE_1_37];
     Pod "Pod" in "", Namespace, true, None, ["v1" POD ALWAYS];
+    Node "Node" in "", Cluster, true, None, ["v1" NODE ALWAYS];
+    Namespace "Namespace" in "", Cluster, true, None, ["v1" NAMESPACE ALWAYS];
+    PriorityClass "PriorityClass" in "scheduling.k8s.io", Cluster, false, None,
+        ["v1" PRIORITY_CLASS ALWAYS, "v1beta1" PRIORITY_CLASS NEVER, "v1alpha1" PRIORITY_CLASS NEVER];
+    PodDisruptionBudget "PodDisruptionBudget" in "policy", Namespace, true, None,
+        ["v1" BUDGET ALWAYS, "v1beta1" BUDGET NEVER];
+    PersistentVolumeClaim "PersistentVolumeClaim" in "", Namespace, true, None, ["v1" VOLUME_CLAIM ALWAYS];
+    PersistentVolume "PersistentVolume" in "", Cluster, true, None, ["v1" VOLUME ALWAYS];
+    StorageClass "StorageClass" in "storage.k8s.io", Cluster, false, None,
+        ["v1" STORAGE_CLASS ALWAYS, "v1beta1" STORAGE_CLASS NEVER];
 }
 
 impl Kind {
@@ -126,7 +143,10 @@ impl Kind {
     /// Whether an update that gives no `resourceVersion` replaces whatever is stored.
     pub(super) fn is_replaced_unseen(self, version: &str, kubernetes: Version) -> bool {
         match self {
-            Self::TemplateSource | Self::ResourcePoolStatusRequest | Self::CompositePodGroup => false,
+            Self::TemplateSource
+            | Self::ResourcePoolStatusRequest
+            | Self::CompositePodGroup
+            | Self::PodDisruptionBudget => false,
             Self::Workload | Self::PodGroup => kubernetes < Version::V1_37,
             Self::DeviceTaintRule => version != "v1",
             _ => true,

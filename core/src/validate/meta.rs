@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::names;
 use super::node::Node;
-use super::report::Report;
+use super::report::{Problems, Report};
 use crate::gather::Gather;
 
 /// All annotations together, in bytes of keys and values.
@@ -54,6 +54,11 @@ pub(super) fn check_parts(out: &mut Report<'_>, object: &Node<'_, '_>, old: Opti
 
 /// The same for kinds whose `generateName` is not looked at by itself.
 pub(super) fn check_without_prefix(out: &mut Report<'_>, object: &Node<'_, '_>, scope: Scope) {
+    check_named(out, object, scope, names::subdomain);
+}
+
+/// The same for kinds whose names follow a rule of their own.
+pub(super) fn check_named(out: &mut Report<'_>, object: &Node<'_, '_>, scope: Scope, rule: fn(&str) -> Problems) {
     let meta = object.field("metadata");
     let (name, generate, namespace) = (meta.field("name"), meta.field("generateName"), meta.field("namespace"));
     let made;
@@ -67,7 +72,7 @@ pub(super) fn check_without_prefix(out: &mut Report<'_>, object: &Node<'_, '_>, 
         out.required(name.at, "the object has no name");
         out.hint("set `name`, or `generateName` to have one made");
     } else {
-        out.invalid_each(name.at, name_text, &names::subdomain(name_text));
+        out.invalid_each(name.at, name_text, &rule(name_text));
     }
     match scope {
         Scope::AnyNamespace if namespace.text().is_empty() => {}

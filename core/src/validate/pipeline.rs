@@ -9,13 +9,12 @@ use super::node::Node;
 use super::report::Report;
 use super::schema::{POD_TEMPLATE, fit};
 use super::{
-    Admission, Operation, Submission, claim, claim_status, class, controllers, defaults, features, places, pod,
+    Admission, Operation, Submission, claim, claim_status, class, controllers, defaults, features, others, places, pod,
     pod_group, pod_status, pod_templates, pool_status, slice, source, taints, template, workload,
 };
-use crate::api::object::{Object, no_kind, read_object};
+use crate::api::object::{no_kind, read_object};
 use crate::api::other_workload::{Place, found_in};
 use crate::api::read::Path;
-use crate::api::unknown_kind::plays_no_part;
 use crate::api::versions;
 use crate::finding::{Code, ErrorKind, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
@@ -56,12 +55,7 @@ pub(super) fn run(submission: Submission, profile: &Profile) -> Admission {
         run_templates(&mut out, &kind, row, &mut object, old.as_ref());
     } else if !run_found(&mut out, &mut object) {
         // What has no rules here is read like everywhere else.
-        let reading = read_object(object.clone());
-        let is_told = matches!(reading.object, Some(Object::SchedulerConfiguration(_)));
-        if reading.findings.is_empty() && !is_told {
-            out.note(plays_no_part(&kind, &api_version));
-        }
-        reading.findings.into_iter().for_each(|finding| out.note(finding));
+        read_object(object.clone()).findings.into_iter().for_each(|finding| out.note(finding));
     }
     let mut findings = out.finish();
     hint_at_lost(&mut findings);
@@ -190,6 +184,13 @@ fn check(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>,
         Kind::PodGroup => pod_group::check(out, object, old, shape),
         Kind::CompositePodGroup => pod_group::check_composite(out, object, old),
         Kind::Pod => pod::check(out, object, old),
+        Kind::Node
+        | Kind::Namespace
+        | Kind::PriorityClass
+        | Kind::PodDisruptionBudget
+        | Kind::PersistentVolumeClaim
+        | Kind::PersistentVolume
+        | Kind::StorageClass => others::check(out, kind, object, old),
     }
 }
 
@@ -209,12 +210,19 @@ fn update_status(out: &mut Report<'_>, kind: Kind, object: &mut Value, old: &Val
         Kind::ResourcePoolStatusRequest => pool_status::check_status(out, &status, old),
         Kind::PodGroup => pod_group::check_status(out, object, &status),
         Kind::Pod => pod_status::check(out, object),
+        Kind::Node => others::node_status(out, &status),
         Kind::TemplateSource | Kind::CompositePodGroup => meta::conditions(out, &status.field("conditions")),
         Kind::ResourceClaimTemplate
         | Kind::ClusterResourceClaimTemplate
         | Kind::DeviceClass
         | Kind::ResourceSlice
-        | Kind::Workload => {}
+        | Kind::Workload
+        | Kind::Namespace
+        | Kind::PriorityClass
+        | Kind::PodDisruptionBudget
+        | Kind::PersistentVolumeClaim
+        | Kind::PersistentVolume
+        | Kind::StorageClass => {}
     }
 }
 

@@ -179,8 +179,8 @@ fn pod_name(out: &mut Report<'_>, name: &str, at: &dyn std::fmt::Display, _: boo
     }
 }
 
-/// An amount of a resource.
-fn check_amount(out: &mut Report<'_>, name: &str, amount: &Quantity, at: &dyn std::fmt::Display) {
+/// An amount of a resource that somebody has or asks for.
+pub(super) fn check_quantity(out: &mut Report<'_>, name: &str, amount: &Quantity, at: &dyn std::fmt::Display) {
     if amount.signum() < 0 {
         out.invalid(at, "must be greater than or equal to 0");
     }
@@ -188,6 +188,11 @@ fn check_amount(out: &mut Report<'_>, name: &str, amount: &Quantity, at: &dyn st
         out.invalid(at, "must be an integer");
         out.hint("devices are given whole; a share of one is asked for with a ResourceClaim and `capacity`");
     }
+}
+
+/// The same of what is asked for.
+fn check_amount(out: &mut Report<'_>, name: &str, amount: &Quantity, at: &dyn std::fmt::Display) {
+    check_quantity(out, name, amount, at);
     if let Some(page) = name.strip_prefix(HUGE_PAGES) {
         let whole = |bytes: i64, page: i64| bytes.checked_rem(page).is_some_and(|rest| rest == 0);
         let divides = match (amount.as_i64(), Quantity::parse(page).ok().and_then(|page| page.as_i64())) {

@@ -10,6 +10,7 @@
 
 mod cost;
 mod names;
+mod others;
 mod parts;
 mod pods;
 mod profiles;

@@ -32,6 +32,7 @@ mod fit;
 #[cfg(test)]
 mod listing;
 mod meta;
+mod others;
 mod resource;
 mod same;
 mod scheduling;
@@ -44,6 +45,7 @@ pub(super) use self::core::{
 pub(super) use controllers::*;
 pub(super) use fit::fit;
 pub(super) use meta::META;
+pub(super) use others::*;
 pub(super) use resource::*;
 pub(super) use same::same;
 pub(super) use scheduling::*;

@@ -1,0 +1,237 @@
+//! Nodes, namespaces, priorities, budgets and volumes.
+//!
+//! Source: `pkg/apis/{core,policy,scheduling,storage}/validation`.
+
+use serde_json::Value;
+
+use super::controllers::{at_most_all, number_or_percent};
+use super::given::differs;
+use super::kind::Kind;
+use super::node::{Node, quantity};
+use super::report::{Problems, Report};
+use super::taints::EFFECTS_OF_NODES;
+use super::{label_selector, meta, names, node_selector, resources};
+use crate::api::others::SYSTEM_PRIORITIES;
+
+/// The highest priority that users can give.
+const HIGHEST_PRIORITY: i64 = 1_000_000_000;
+const SYSTEM_PREFIX: &str = "system-";
+/// The access mode that excludes all others.
+const ALONE: &str = "ReadWriteOncePod";
+const ACCESS_MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", ALONE];
+
+/// Fields of a volume that are no source of one.
+pub(crate) const OF_EVERY_VOLUME: [&str; 9] = [
+    "capacity",
+    "accessModes",
+    "claimRef",
+    "persistentVolumeReclaimPolicy",
+    "storageClassName",
+    "volumeMode",
+    "volumeAttributesClassName",
+    "nodeAffinity",
+    "mountOptions",
+];
+
+/// An object that is created, or changed where there is an `old` one.
+pub(super) fn check(out: &mut Report<'_>, kind: Kind, object: &Node<'_, '_>, old: Option<&Node<'_, '_>>) {
+    let rule = match kind {
+        Kind::Namespace => names::label,
+        // The API server leaves the name of a budget to its path.
+        Kind::PodDisruptionBudget => names::path_segment,
+        _ => names::subdomain,
+    };
+    meta::check_named(out, object, kind.scope(), rule);
+    let spec = object.field("spec");
+    match kind {
+        Kind::Node => {
+            taints(out, &spec.field("taints"));
+            node_status(out, &object.field("status"));
+        }
+        Kind::PriorityClass => priority_class(out, object),
+        Kind::PodDisruptionBudget => budget(out, &spec),
+        Kind::PersistentVolumeClaim => volume_claim(out, &spec),
+        Kind::PersistentVolume => volume(out, &spec, meta::is_found(object.value)),
+        Kind::StorageClass => storage_class(out, object),
+        _ => {}
+    }
+    if let Some(old) = old {
+        meta::update(out, object, old);
+        unchanged(out, kind, object, old);
+    }
+}
+
+/// Taints of a node.
+//
+// DIFFERENCE: the API server looks for them under `metadata`, where nobody finds them.
+fn taints(out: &mut Report<'_>, taints: &Node<'_, '_>) {
+    for taint in taints.items() {
+        out.text(&taint.field("key"), names::label_key);
+        out.text(&taint.field("value"), names::label_value);
+        let effect = taint.field("effect");
+        if effect.text().is_empty() {
+            out.required(effect.at, "the effect of the taint is needed");
+            out.hint(format!("one of {}", EFFECTS_OF_NODES.join(", ")));
+        }
+        out.one_of(&effect, &EFFECTS_OF_NODES);
+    }
+    out.unique(taints, |taint| format!("{}:{}", taint.text_of("key"), taint.text_of("effect")));
+}
+
+/// What a node has.
+pub(super) fn node_status(out: &mut Report<'_>, status: &Node<'_, '_>) {
+    for list in [status.field("capacity"), status.field("allocatable")] {
+        for (name, value) in list.entries() {
+            if let Some(amount) = quantity(value) {
+                resources::check_quantity(out, name, &amount, &list.at.key(name));
+            }
+        }
+    }
+}
+
+fn priority_class(out: &mut Report<'_>, class: &Node<'_, '_>) {
+    let (meta, value) = (class.field("metadata"), class.field("value"));
+    let name = meta.field("name");
+    if name.text().starts_with(SYSTEM_PREFIX) {
+        let is_known = SYSTEM_PRIORITIES.contains(&(name.text(), value.int()));
+        if !is_known || class.field("globalDefault").is_true() {
+            let message = "priority class names with 'system-' prefix are reserved for system use only";
+            out.forbidden(name.at, message);
+        }
+    } else if value.int() > HIGHEST_PRIORITY {
+        let message = format!("maximum allowed value of a user defined priority is {HIGHEST_PRIORITY}");
+        out.forbidden(value.at, message);
+    }
+    let policy = class.field("preemptionPolicy");
+    if policy.is_set() {
+        out.known(&policy, &["Never", "PreemptLowerPriority"]);
+    }
+}
+
+fn budget(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    let (least, most) = (spec.field("minAvailable"), spec.field("maxUnavailable"));
+    if least.is_set() && most.is_set() {
+        out.invalid(spec.at, "minAvailable and maxUnavailable cannot be both set");
+        out.hint("leave one of them out");
+    }
+    for field in [least, most] {
+        number_or_percent(out, &field);
+        at_most_all(out, &field);
+    }
+    label_selector::check(out, &spec.field("selector"));
+    out.one_of(&spec.field("unhealthyPodEvictionPolicy"), &["AlwaysAllow", "IfHealthyBudget"]);
+}
+
+fn volume_claim(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    volume_ways(out, spec);
+    label_selector::check(out, &spec.field("selector"));
+    let resources = spec.field("resources");
+    let requests = resources.field("requests");
+    if requests.has("storage") {
+        positive(out, &requests, "storage");
+    } else {
+        // DIFFERENCE: the API server leaves `requests` out of the path.
+        out.required(requests.at.key("storage"), "the size of the volume is needed");
+    }
+}
+
+fn volume(out: &mut Report<'_>, spec: &Node<'_, '_>, is_found: bool) {
+    volume_ways(out, spec);
+    let capacity = spec.field("capacity");
+    if capacity.len() == 0 {
+        out.required(capacity.at, "the size of the volume is needed");
+        out.hint("write it as `storage`");
+    }
+    for (name, _) in capacity.entries() {
+        positive(out, &capacity, name);
+        if name != "storage" {
+            out.not_supported(capacity.at.key(name), name, &["storage"]);
+        }
+    }
+    out.one_of(&spec.field("persistentVolumeReclaimPolicy"), &["Delete", "Recycle", "Retain"]);
+    let affinity = spec.field("nodeAffinity");
+    let required = affinity.field("required");
+    if required.is_set() {
+        node_selector::check(out, &required);
+    } else if affinity.is_set() {
+        out.required(required.at, "must specify required node constraints");
+    } else if spec.has("local") {
+        out.required(affinity.at, "Local volume requires node affinity");
+    }
+    let mut sources = spec.entries().map(|(name, _)| name).filter(|name| !OF_EVERY_VOLUME.contains(name));
+    // Older snapshots leave it out.
+    if sources.next().is_none() && !is_found {
+        out.required(spec.at, "must specify a volume type");
+        out.hint("say where the volume is, for instance with `csi`, `nfs` or `local`");
+    }
+    for other in sources {
+        out.forbidden(spec.field(other).at, "may not specify more than 1 volume type");
+    }
+    if !spec.text_of("volumeAttributesClassName").is_empty() && !spec.has("csi") && !is_found {
+        out.required(spec.field("csi").at, "has to be specified when using volumeAttributesClassName");
+    }
+}
+
+/// What a claim and a volume both say about the ways in which the volume is used.
+fn volume_ways(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    let modes = spec.field("accessModes");
+    if modes.len() == 0 {
+        out.required(modes.at, "at least 1 access mode is required");
+        out.hint(format!("one of {}", ACCESS_MODES.join(", ")));
+    }
+    modes.items().for_each(|mode| out.known(&mode, &ACCESS_MODES));
+    let has = |wanted: &dyn Fn(&str) -> bool| modes.list().iter().filter_map(Value::as_str).any(wanted);
+    if has(&|mode| mode == ALONE) && has(&|mode| mode != ALONE && ACCESS_MODES.contains(&mode)) {
+        out.forbidden(modes.at, format!("may not use {ALONE} with other access modes"));
+    }
+    let mode = spec.field("volumeMode");
+    if mode.is_set() {
+        out.known(&mode, &["Block", "Filesystem"]);
+    }
+    for name in ["storageClassName", "volumeAttributesClassName"] {
+        out.some_text(&spec.field(name), names::subdomain);
+    }
+}
+
+fn positive(out: &mut Report<'_>, of: &Node<'_, '_>, name: &str) {
+    if quantity(of.peek(name)).is_some_and(|amount| amount.signum() <= 0) {
+        out.invalid(of.at.key(name), "must be greater than zero");
+    }
+}
+
+fn storage_class(out: &mut Report<'_>, class: &Node<'_, '_>) {
+    let provisioner: fn(&str) -> Problems = |text| names::label_key(&text.to_ascii_lowercase());
+    out.needed_text(&class.field("provisioner"), "the name of who makes the volumes is needed", provisioner);
+    out.one_of(&class.field("reclaimPolicy"), &["Delete", "Retain"]);
+    let mode = class.field("volumeBindingMode");
+    if mode.is_set() {
+        out.known(&mode, &["Immediate", "WaitForFirstConsumer"]);
+    }
+    for term in class.field("allowedTopologies").items() {
+        let expressions = term.field("matchLabelExpressions");
+        for expression in expressions.items() {
+            let values = expression.field("values");
+            if values.len() == 0 {
+                out.required(values.at, "at least one value is needed");
+            }
+            out.unique_by(&values, "");
+            out.text(&expression.field("key"), names::label_key);
+        }
+        out.unique_by(&expressions, "key");
+    }
+}
+
+/// What an update cannot change.
+fn unchanged(out: &mut Report<'_>, kind: Kind, object: &Node<'_, '_>, old: &Node<'_, '_>) {
+    let fixed: &[&str] = match kind {
+        Kind::PriorityClass => &["value", "preemptionPolicy"],
+        Kind::StorageClass => &["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"],
+        _ => &[],
+    };
+    for name in fixed {
+        let field = object.field(name);
+        if field.is_set() && old.has(name) && differs(field.value, old.peek(name)) {
+            out.immutable(field.at);
+        }
+    }
+}
