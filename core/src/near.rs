@@ -101,8 +101,11 @@ impl Measured {
 }
 
 /// The name that was probably meant, if it is near enough to be a slip of the keyboard. Ties go to the first.
-pub(crate) fn nearest_name<'c>(name: &str, candidates: impl Iterator<Item = &'c String>) -> Option<&'c str> {
-    slip(name, &mut candidates.map(String::as_str))
+pub(crate) fn nearest_name<'c, C: AsRef<str> + ?Sized + 'c>(
+    name: &str,
+    candidates: impl Iterator<Item = &'c C>,
+) -> Option<&'c str> {
+    slip(name, &mut candidates.map(C::as_ref))
 }
 
 fn slip<'c>(name: &str, candidates: &mut dyn Iterator<Item = &'c str>) -> Option<&'c str> {

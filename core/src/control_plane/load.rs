@@ -21,10 +21,8 @@ use crate::derive;
 use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
 use crate::scheduler::node_fit::is_inferred;
-use crate::validate::{ADMIN_LABEL, allows_admin_access};
-
-/// Where a Pod names its PriorityClass.
-pub(crate) const PRIORITY_CLASS: &str = "spec.priorityClassName";
+use crate::validate::priority::refusal;
+use crate::validate::{ADMIN_LABEL, allows_admin_access, no_admin_access};
 
 /// When a cluster starts whose objects say nothing about the time.
 const FIRST: Time = Time::from_seconds(1_767_225_600);
@@ -172,8 +170,7 @@ impl Simulation {
             match priority::admit(self.server.cluster(), Arc::make_mut(&mut pod)) {
                 Ok(()) => self.server.seed_object(Object::Pod(pod), self.now),
                 Err(problem) => {
-                    let message = format!("refused: pods \"{}\" is forbidden: {problem}", object.name);
-                    let finding = Finding::new(Code::RunRefused, PRIORITY_CLASS, message).about(object.clone());
+                    let finding = refusal(&object.name, &problem).about(object.clone());
                     let finding = priority::with_near_class(self.server.cluster(), &pod, finding);
                     self.server.forget(&object);
                     let written = Object::Pod(pod).write();
@@ -362,9 +359,7 @@ pub(crate) fn refused_admin_access(cluster: &Cluster) -> Vec<(Object, Finding)> 
     let with_error = |object: Object| {
         let key = object.reference();
         let (kind, name, namespace) = (&key.kind, &key.name, &key.namespace);
-        let message = format!("{kind} `{name}` asks for admin access, which namespace `{namespace}` does not allow");
-        let finding = Finding::new(Code::RunAdminNamespace, "", message).about(key.clone());
-        (object, finding.with_hint(format!("label the namespace `{ADMIN_LABEL}: \"true\"`")))
+        (object, no_admin_access(&format!("{kind} `{name}`"), namespace).about(key.clone()))
     };
     claims.chain(templates).map(with_error).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PRIORITY_CLASS, priority};
+use super::priority;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
@@ -10,6 +10,7 @@ use crate::control_plane::server::Refused;
 use crate::controllers::workloads::{reference, root_above, template_path};
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::gather::Gather;
+use crate::validate::priority::PRIORITY_CLASS;
 
 /// The first refusal of the last look of a controller at its workload, by workload.
 #[derive(Clone, Debug, Default)]

@@ -39,6 +39,7 @@ mod pod_spec;
 mod pod_status;
 mod pod_templates;
 mod pool_status;
+pub(crate) mod priority;
 mod report;
 mod request_policy;
 mod resources;
@@ -66,7 +67,7 @@ pub use source::definition as source_definition;
 pub(crate) use taints::without_effect;
 
 use crate::api::other_workload;
-use crate::finding::{Finding, ObjectRef};
+use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::Profile;
 
 /// What is done with an object.
@@ -208,6 +209,13 @@ pub fn allows_admin_access(labels: &BTreeMap<String, String>) -> bool {
 
 /// The label that allows admin access in a namespace, with the value `true`.
 pub const ADMIN_LABEL: &str = "resource.kubernetes.io/admin-access";
+
+/// That something asks for admin access in a namespace that does not allow it.
+pub(crate) fn no_admin_access(what: &str, namespace: &str) -> Finding {
+    let message = format!("{what} asks for admin access, which namespace `{namespace}` does not allow");
+    let hint = format!("label the namespace `{ADMIN_LABEL}: \"true\"`");
+    Finding::new(Code::RunAdminNamespace, "", message).with_hint(hint)
+}
 
 /// What is said about an object that no request to the API server can carry, from its JSON text; `None` if one can. The
 /// answer is that of [`validate`], without the room that the object takes when it is read.

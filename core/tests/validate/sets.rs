@@ -1,6 +1,8 @@
 //! Objects seen together.
 
-use apportion_core::finding::{Code, Severity};
+use apportion_core::allocate::Limits;
+use apportion_core::engine::Engine;
+use apportion_core::finding::{Code, Finding, Severity};
 use apportion_core::profile::Profile;
 use apportion_core::validate::{Submission, validate, validate_set};
 use serde_json::{Value, json};
@@ -110,7 +112,19 @@ fn admin_access_hangs_on_a_label() {
     let codes = |space: Value| -> Vec<Code> {
         found(&[admin.clone(), class.clone(), space]).into_iter().map(|one| one.1).collect()
     };
-    assert_eq!(codes(space(json!({}))), [Code::LinkAdminLabel]);
+    assert_eq!(codes(space(json!({}))), [Code::RunAdminNamespace]);
+    assert_eq!(codes(json!({})), [Code::LinkAdminLabel]);
+    // What a cluster took stays.
+    admin["metadata"]["uid"] = json!("7a1b3c5d-0000-4000-8000-000000000001");
+    let kept = found(&[admin.clone(), class.clone(), space(json!({}))]);
+    assert_eq!(
+        kept.into_iter().map(|one| (one.1, one.3)).collect::<Vec<_>>(),
+        [(Code::LinkAdminLabel, Severity::Warning)]
+    );
+    admin["metadata"].as_object_mut().unwrap().remove("uid");
+    let codes = |space: Value| -> Vec<Code> {
+        found(&[admin.clone(), class.clone(), space]).into_iter().map(|one| one.1).collect()
+    };
     assert_eq!(codes(space(json!({ "resource.kubernetes.io/admin-access": "true" }))), [Code::SecurityAdminNamespace]);
     let role = json!({ "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": { "name": "r" },
         "rules": [{ "apiGroups": [""], "resources": ["namespaces"], "verbs": ["get", "patch"] }] });
@@ -363,4 +377,65 @@ fn what_is_meant_is_guessed_from_the_habits_of_others() {
     for hint in ["{string: A100}", "{bool: true}", "{int: 1}", "{value: 40Gi}"] {
         has(&found, &format!("write `{hint}`"));
     }
+}
+
+/// Errors about a set, and those of a run of its objects, each by what it is about and says.
+fn errors(objects: &[Value]) -> [Vec<(String, Code, String)>; 2] {
+    let of_run = {
+        let mut engine = Engine::new(Profile::default(), Limits::default());
+        let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
+        assert!(engine.submit(texts.iter().map(String::as_str)).iter().flatten().all(|one| !one.refuses()));
+        engine.run().findings
+    };
+    let of_set: Vec<Finding> = validate_set(objects, &Profile::default()).into_iter().flatten().collect();
+    [of_set, of_run].map(|found| {
+        let errors = found.into_iter().filter(|one| matches!(one.code, Code::RunRefused | Code::RunAdminNamespace));
+        let errors = errors.filter(|one| one.severity == Severity::Error);
+        errors.map(|one| (one.object.unwrap().name, one.code, one.message)).collect()
+    })
+}
+
+#[test]
+fn admission_says_the_same_in_a_run() {
+    let class = |name: &str, policy: Value| {
+        json!({ "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": { "name": name }, "value": 5,
+            "preemptionPolicy": policy })
+    };
+    let pod = |spec: Value| {
+        let mut pod = object("v1", "Pod", "p", json!({ "containers": [{ "name": "c", "image": "i" }] }));
+        pod["spec"].as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
+        pod
+    };
+    let mut admin = claim("c", "gpu");
+    admin["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"] = json!(true);
+    let space = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "n" } });
+    for (objects, code) in [
+        (vec![pod(json!({ "priorityClassName": "hihg" })), class("high", Value::Null)], Some(Code::RunRefused)),
+        (vec![pod(json!({ "priorityClassName": "high" })), class("high", Value::Null)], None),
+        (vec![pod(json!({ "priorityClassName": "system-node-critical" })), class("high", Value::Null)], None),
+        (
+            vec![
+                pod(json!({ "priorityClassName": "high", "preemptionPolicy": "PreemptLowerPriority" })),
+                class("high", json!("Never")),
+            ],
+            Some(Code::RunRefused),
+        ),
+        // The class may be in the cluster, or the number is there already.
+        (vec![pod(json!({ "priorityClassName": "hihg" }))], None),
+        (vec![pod(json!({ "priorityClassName": "hihg", "priority": 5 })), class("high", Value::Null)], None),
+        (vec![admin.clone(), space], Some(Code::RunAdminNamespace)),
+        (vec![admin], None),
+    ] {
+        let [of_set, of_run] = errors(&objects);
+        assert_eq!(of_set, of_run, "{objects:?}");
+        assert_eq!(of_set.first().map(|one| one.1), code, "{objects:?}");
+    }
+    let deployment = |class: &str| {
+        let spec = json!({ "priorityClassName": class, "containers": [] });
+        object("apps/v1", "Deployment", "d", json!({ "template": { "spec": spec } }))
+    };
+    let at = "spec.template.spec.priorityClassName".to_owned();
+    let known = class("high", Value::Null);
+    assert_eq!(found(&[deployment("hihg"), known]), [(0, Code::RunRefused, at.clone(), Severity::Error)]);
+    assert_eq!(found(&[deployment("hihg")]), [(0, Code::RunRefused, at, Severity::Info)]);
 }

@@ -10,7 +10,7 @@ use crate::cluster::entries::{Resolved, group_of, resolve};
 use crate::explain::group;
 use crate::explain::origin::Origin;
 use crate::finding::{Code, Finding, list};
-use crate::validate::allows_admin_access;
+use crate::validate::{allows_admin_access, no_admin_access};
 
 /// One entry of a Pod's `resourceClaims`, resolved.
 #[derive(Clone, PartialEq, Debug)]
@@ -158,7 +158,7 @@ impl Look<'_> {
         let is_allowed =
             self.cluster.namespaces().get(namespace).is_none_or(|given| allows_admin_access(&given.metadata.labels));
         if features.admin_access && asks_for_admin_access(requests) && !is_allowed {
-            return Err(problems::admin_namespace(namespace, &format!("a claim from template `{name}`")));
+            return Err(no_admin_access(&format!("a claim from template `{name}`"), namespace));
         }
         Ok(())
     }

@@ -7,8 +7,7 @@ use crate::api::meta::ObjectMeta;
 use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::resource_of;
-use crate::finding::{Code, Finding, list};
-use crate::validate::ADMIN_LABEL;
+use crate::finding::{Code, Finding, ObjectRef, list};
 
 use crate::explain::origin::{Origin, about_claim};
 use crate::near::{did_you_mean, kin, nearest_name as nearest};
@@ -129,13 +128,6 @@ pub(crate) fn not_given(kind: &str, what: &str, name: &str) -> Finding {
     let message = format!("{what} `{name}` is not known: the dump holds no {kind}");
     let hint = format!("add the output of `kubectl get {} -A -o yaml`", resource_of(kind));
     Finding::new(Code::RunNotGiven, "", message).with_hint(hint)
-}
-
-/// A claim that asks for admin access where that is not allowed.
-pub(crate) fn admin_namespace(namespace: &str, what: &str) -> Finding {
-    let message = format!("{what} asks for admin access, which namespace `{namespace}` does not allow");
-    Finding::new(Code::RunAdminNamespace, "", message)
-        .with_hint(format!("label the namespace `{ADMIN_LABEL}: \"true\"`"))
 }
 
 /// An entry that names neither a claim nor a template.

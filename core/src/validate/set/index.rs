@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::copies::Copies;
-use super::json::{Json, kind, name, namespace, text};
+use super::json::{Json, field, kind, name, namespace, text};
 use crate::validate::kind::split;
+use crate::validate::priority::Class;
 
 /// Namespace and name; the namespace is empty where there is none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -27,6 +28,7 @@ pub(super) struct Index<'v> {
     pub(super) groups: BTreeMap<Key<'v>, &'v Json<'v>>,
     pub(super) workloads: BTreeMap<Key<'v>, &'v Json<'v>>,
     pub(super) namespaces: BTreeMap<&'v str, &'v Json<'v>>,
+    pub(super) priority_classes: Vec<Class<'v>>,
     pub(super) copies: Copies<'v>,
 }
 
@@ -38,6 +40,7 @@ pub(super) fn is_held(kind: &str) -> bool {
             | "DeviceClass"
             | "Namespace"
             | "PodGroup"
+            | "PriorityClass"
             | "ResourceClaim"
             | "ResourceClaimTemplate"
             | "ResourceSlice"
@@ -60,6 +63,12 @@ impl<'v> Index<'v> {
                 ("resource.k8s.io", "ResourceClaim") => drop(index.claims.insert(key, object)),
                 ("scheduling.k8s.io", "PodGroup") => drop(index.groups.insert(key, object)),
                 ("scheduling.k8s.io", "Workload") => drop(index.workloads.insert(key, object)),
+                ("scheduling.k8s.io", "PriorityClass") => index.priority_classes.push(Class {
+                    name: key.1,
+                    value: field(object, "value").and_then(Json::as_i64).unwrap_or_default(),
+                    policy: text(object, "preemptionPolicy"),
+                    is_default: field(object, "globalDefault") == Some(&Json::Bool(true)),
+                }),
                 ("", "Namespace") => drop(index.namespaces.insert(key.1, object)),
                 _ => {}
             }

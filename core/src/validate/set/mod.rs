@@ -12,6 +12,7 @@ mod json;
 mod member;
 mod pods;
 mod pools;
+mod priorities;
 mod security;
 mod shared;
 mod trim;
@@ -44,7 +45,7 @@ pub(super) fn validate<M: Member>(members: &[M], profile: &Profile) -> Vec<Vec<F
             held
         };
         shared.add(number, read, &index);
-        all.push(one(read, &index));
+        all.push(one(read, &index, profile.features.admin_access));
     }
     pools::check(&held, &mut all);
     shared.check(members, &mut all);
@@ -68,13 +69,14 @@ fn hold<'m>(member: &'m impl Member, published: &mut Published) -> Json<'m> {
     object
 }
 
-fn one(object: &Json<'_>, index: &Index<'_>) -> Vec<Finding> {
+fn one(object: &Json<'_>, index: &Index<'_>, has_admin_access: bool) -> Vec<Finding> {
     let mut found = Vec::new();
     pods::check(object, index, &mut found);
     groups::check(object, index, &mut found);
     classes(object, index, &mut found);
     index.copies.check(object, index, &mut found);
-    security::check(object, index, &mut found);
+    priorities::check(object, index, &mut found);
+    security::check(object, index, has_admin_access, &mut found);
     if !found.is_empty() {
         let about = reference(object);
         found.iter_mut().for_each(|finding| finding.object = Some(about.clone()));

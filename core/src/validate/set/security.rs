@@ -2,19 +2,20 @@
 //!
 //! Source: KEP-5018: admin access hangs on a label of the namespace, so whoever may set that label may grant it.
 
-use super::super::ADMIN_LABEL;
+use super::super::{ADMIN_LABEL, no_admin_access};
 use super::index::Index;
-use super::json::{Json, field, inner, kind, list, namespace, text};
+use super::json::{Json, field, inner, kind, list, name, namespace, text};
+use crate::derive::is_foreign;
 use crate::finding::{Code, Finding, Severity};
 
 /// How the label was spelt before 1.34. It allows nothing any more.
 const OLD_LABEL: &str = "resource.k8s.io/admin-access";
 
 /// One object.
-pub(super) fn check(object: &Json<'_>, index: &Index<'_>, found: &mut Vec<Finding>) {
+pub(super) fn check(object: &Json<'_>, index: &Index<'_>, has_admin_access: bool, found: &mut Vec<Finding>) {
     match kind(object) {
-        "ResourceClaim" => admin_access(object, "spec", index, found),
-        "ResourceClaimTemplate" => admin_access(object, "spec.spec", index, found),
+        "ResourceClaim" if has_admin_access => admin_access(object, "spec", index, found),
+        "ResourceClaimTemplate" if has_admin_access => admin_access(object, "spec.spec", index, found),
         "Namespace" => label(object, found),
         "ClusterRole" | "Role" => role(object, found),
         _ => {}
@@ -41,14 +42,16 @@ fn admin_access(object: &Json<'_>, prefix: &str, index: &Index<'_>, found: &mut 
                 let message = format!("admin access needs the label `{label}: \"true\"` on namespace `{space}`");
                 found.push(Finding::new(Code::LinkAdminLabel, at, message).with_severity(Severity::Info));
             }
-            Some(namespace) if label_of(namespace, label) != Some("true") => {
-                let message = format!(
-                    "namespace `{space}` lacks the label `{label}: \"true\"`: the API server refuses admin access"
-                );
+            Some(namespace) if label_of(namespace, label) == Some("true") => {}
+            Some(_) if inner(object, "metadata.uid").and_then(Json::as_str).is_some_and(is_foreign) => {
+                let message = format!("namespace `{space}` has lost the label `{label}: \"true\"`");
                 let finding = Finding::new(Code::LinkAdminLabel, at, message);
                 found.push(finding.with_hint("an administrator must set the label"));
             }
-            Some(_) => {}
+            Some(_) => {
+                let what = format!("{} `{}`", kind(object), name(object));
+                found.push(Finding { path: at, ..no_admin_access(&what, space) });
+            }
         }
     }
 }
