@@ -206,9 +206,12 @@ impl Simulation {
         let Some(key) = self.controllers.jobs.take(self.now) else { return false };
         self.refusals.forget(&ObjectRef::new("Job", &*key.0, &*key.1));
         let most = self.controllers.workloads.most_of_job(self.server.cluster(), &key);
-        let decision = jobs::reconcile(self.seen(), &self.controllers.profile, &key, most, self.now);
+        // As for Pods, deadlines are those of scripts.
+        let has_deadline = self.timeline.is_some();
+        let decision = jobs::reconcile(self.seen(), &self.controllers.profile, &key, most, has_deadline, self.now);
+        let wake_up = decision.wake_up;
         let is_done = self.carry_out(decision);
-        self.controllers.jobs.conclude(key, is_done, None, self.now);
+        self.controllers.jobs.conclude(key, is_done, wake_up, self.now);
         true
     }
 

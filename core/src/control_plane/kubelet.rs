@@ -1,14 +1,23 @@
 //! Nodes that run Pods: a Pod starts once it may use its claims, and ends when its time to end is over.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Simulation;
 use super::queue::Queue;
 use crate::api::object::Object;
+use crate::api::pod::Pod;
 use crate::cluster::Key;
 use crate::controllers::kubelet::{Permission, may_use};
 use crate::decision::{Patch, Time, Trigger};
 use crate::finding::ObjectRef;
+
+/// The status of a Pod that ran longer than it may.
+//
+// Source: `pkg/kubelet/active_deadline.go`.
+fn overdue() -> Value {
+    let message = "Pod was active on the node longer than the specified deadline";
+    json!({ "status": { "phase": "Failed", "reason": "DeadlineExceeded", "message": message } })
+}
 
 /// Pods to look at, each with the time.
 #[derive(Clone, Debug, Default)]
@@ -93,12 +102,39 @@ impl Simulation {
                 continue;
             }
             let is_refused = |permission: &Permission| matches!(permission, Permission::Refused(_));
-            if pod.status.phase == "Running" || may_use(cluster, pod, groups).iter().any(is_refused) {
+            if pod.status.phase == "Running" {
+                match self.deadline(pod) {
+                    Some(end) if end <= self.now => {
+                        let failed = Patch::merge(object, true, overdue());
+                        return self.server.patch(&failed, self.now).is_ok();
+                    }
+                    Some(end) => self.kubelets.iter_mut().for_each(|kubelets| kubelets.0.add(key.clone(), end)),
+                    None => {}
+                }
                 continue;
             }
-            let running = Patch::merge(object, true, json!({ "status": { "phase": "Running" } }));
+            if may_use(cluster, pod, groups).iter().any(is_refused) {
+                continue;
+            }
+            let status = match self.limit(pod) {
+                Some(_) => json!({ "phase": "Running", "startTime": self.now.to_string() }),
+                None => json!({ "phase": "Running" }),
+            };
+            let running = Patch::merge(object, true, json!({ "status": status }));
             return self.server.patch(&running, self.now).is_ok();
         }
         false
+    }
+
+    /// For how many seconds a Pod may run. Only where a script lets time pass: what `run` shows is how Pods start.
+    fn limit(&self, pod: &Pod) -> Option<i64> {
+        self.timeline.as_ref()?;
+        pod.spec.rest.get("activeDeadlineSeconds")?.as_i64()
+    }
+
+    /// When a Pod that runs has to end.
+    fn deadline(&self, pod: &Pod) -> Option<Time> {
+        let started = pod.status.rest.get("startTime").and_then(Value::as_str).and_then(Time::parse);
+        Some(started.unwrap_or(self.start).plus_seconds(self.limit(pod)?))
     }
 }

@@ -59,6 +59,14 @@ pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Fin
             notes.add("spec.priority", "preemption by members of PodGroups", object, effect);
         }
     }
+    for workload in cluster.workloads().values() {
+        if let WorkloadSpec::CronJob(spec) = &workload.spec
+            && !spec.suspend.unwrap_or_default()
+        {
+            let effect = || "it runs once, at the start".to_owned();
+            notes.add("spec.schedule", "schedules of CronJobs", || reference(workload), effect);
+        }
+    }
     for configuration in cluster.scheduler_configurations().values() {
         about_configuration(configuration, &mut notes);
     }

@@ -243,3 +243,55 @@ fn a_job_of_a_job_set_is_played_like_any_other() {
     let job = play.simulation.server().get(&key("Job", "set-w-0")).unwrap();
     assert_eq!(job["status"]["succeeded"], 1);
 }
+
+/// A Job of Pods that run by themselves, in a script: time passes.
+fn with_deadlines(spec: Value, seconds_of_pods: Option<i64>) -> Play {
+    let mut play = Play::new();
+    let mut job = job(spec);
+    if let Some(seconds) = seconds_of_pods {
+        job["spec"]["template"]["spec"]["activeDeadlineSeconds"] = json!(seconds);
+    }
+    play.create(job).unwrap();
+    play.simulation.begin();
+    play.run(5);
+    assert_eq!(running(&play).len(), 1);
+    play
+}
+
+#[test]
+fn a_job_fails_at_its_deadline() {
+    let mut play = with_deadlines(json!({ "activeDeadlineSeconds": 60 }), None);
+    play.run(50);
+    assert_eq!((running(&play).len(), play.claims().len()), (1, 1));
+    play.run(60);
+    let status = status(&play);
+    assert_eq!(status["conditions"][1]["type"], "Failed");
+    assert_eq!(status["conditions"][1]["reason"], "DeadlineExceeded");
+    assert_eq!((running(&play).len(), play.claims().len()), (0, 0), "{status}");
+}
+
+#[test]
+fn a_pod_fails_at_its_deadline_and_its_job_makes_another() {
+    let mut play = with_deadlines(json!({ "backoffLimit": 1 }), Some(60));
+    let first = running(&play).remove(0);
+    play.run(50);
+    assert_eq!(running(&play), std::slice::from_ref(&first));
+    play.run(10);
+    assert_eq!(play.pod(&first).status.rest.get("reason"), Some(&json!("DeadlineExceeded")));
+    let second = running(&play);
+    assert!(second.len() == 1 && second[0] != first, "{second:?}");
+    play.run(120);
+    assert_eq!(status(&play)["conditions"][1]["reason"], "BackoffLimitExceeded");
+    assert_eq!((running(&play).len(), play.claims().len()), (0, 0));
+}
+
+#[test]
+fn what_settles_without_a_script_meets_no_deadline() {
+    let mut play = Play::new();
+    let mut job = job(json!({ "activeDeadlineSeconds": 5 }));
+    job["spec"]["template"]["spec"]["activeDeadlineSeconds"] = json!(5);
+    play.create(job).unwrap();
+    play.simulation.run_pods();
+    play.run(100);
+    assert_eq!(running(&play).len(), 1);
+}

@@ -373,3 +373,25 @@ fn many_workloads_are_played_one_by_one() {
     assert_eq!(names(&play).len(), 3000);
     assert_eq!(play.simulation.writes(), 3300);
 }
+
+#[test]
+fn the_schedule_of_a_cron_job_is_named_once() {
+    let spec = |suspend: bool| {
+        format!(
+            "{{schedule: '@daily', suspend: {suspend}, jobTemplate: {{spec: {{template: {{spec: {{restartPolicy: Never, containers: [{{name: c}}]}}}}}}}}}}"
+        )
+    };
+    let mut play = Play::new();
+    for (name, suspend) in [("a", false), ("b", false), ("c", true)] {
+        play.apply(&format!(
+            "{{apiVersion: batch/v1, kind: CronJob, metadata: {{name: {name}}}, spec: {}}}",
+            spec(suspend)
+        ));
+    }
+    let said = unmodelled(play.simulation.server().cluster(), &|_| true);
+    let messages: Vec<&str> = said.iter().map(|finding| finding.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        ["not looked at: schedules of CronJobs: 2 objects, CronJob `default/a` is one (it runs once, at the start)"]
+    );
+}

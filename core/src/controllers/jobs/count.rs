@@ -29,6 +29,8 @@ pub(super) struct Count {
     /// UIDs of Pods that ended and are not counted yet.
     uncounted_succeeded: Vec<String>,
     uncounted_failed: Vec<String>,
+    /// Whether the Job runs longer than it may.
+    pub(super) is_overdue: bool,
 }
 
 impl Count {
@@ -108,8 +110,12 @@ impl Count {
         self.uncounted_succeeded.is_empty() && self.uncounted_failed.is_empty()
     }
 
-    /// Whether more Pods failed than the Job bears.
+    /// Whether the Job fails: more Pods failed than it bears, or it runs longer than it may.
     pub(super) fn is_failed(&self, job: &Job<'_>) -> bool {
+        self.is_overdue || self.exceeds_limit(job)
+    }
+
+    fn exceeds_limit(&self, job: &Job<'_>) -> bool {
         let limit = job.spec.rest.get("backoffLimit").and_then(Value::as_i64).unwrap_or(BACKOFF_LIMIT);
         let failed = self.failed.saturating_add(self.uncounted_failed.len() as u64);
         i64::try_from(failed).unwrap_or(i64::MAX) > limit
@@ -129,7 +135,10 @@ impl Count {
         }
         if self.is_failed(job) {
             let is_over = self.active == 0 && self.terminating == 0;
-            return is_over.then_some((true, "BackoffLimitExceeded", "Job has reached the specified backoff limit"));
+            return is_over.then_some(match self.exceeds_limit(job) {
+                true => (true, "BackoffLimitExceeded", "Job has reached the specified backoff limit"),
+                false => (true, "DeadlineExceeded", "Job was active longer than specified deadline"),
+            });
         }
         self.is_complete(job).then_some((false, "Completed", "Job completed"))
     }

@@ -1,7 +1,7 @@
 //! The Job controller, as far as the life of claims and groups depends on it: Pods of a Job come, are counted once, and end it; a Job
 //! that is a gang gets its Workload and PodGroup (`WorkloadWithJob`, in the shapes of 1.36 and 1.37).
 //!
-//! Not modelled: pauses between replacements of failed Pods, deadlines, policies for failed and succeeded Pods.
+//! Not modelled: pauses between replacements of failed Pods, policies for failed and succeeded Pods.
 //!
 //! Source: `pkg/controller/job`.
 
@@ -84,6 +84,12 @@ impl<'c> Job<'c> {
         left.min(self.parallelism())
     }
 
+    /// When it ends whatever its Pods do.
+    fn deadline(&self) -> Option<Time> {
+        let seconds = self.spec.rest.get("activeDeadlineSeconds")?.as_i64()?;
+        Some(Time::parse(self.workload.status.get("startTime")?.as_str()?)?.plus_seconds(seconds))
+    }
+
     fn reference(&self) -> ObjectRef {
         self.workload.metadata.reference("Job")
     }
@@ -108,8 +114,16 @@ impl<'c> Job<'c> {
     }
 }
 
-/// What to do about one Job. `most` bounds how many Pods of a Job that is no gang exist at a time; `None` is no bound.
-pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u64>, now: Time) -> Decision {
+/// What to do about one Job. `most` bounds how many Pods of a Job that is no gang exist at a time; `None` is no bound. `has_deadline` says whether
+/// the Job ends at its deadline.
+pub fn reconcile(
+    cluster: &Cluster,
+    profile: &Profile,
+    key: &Key,
+    most: Option<u64>,
+    has_deadline: bool,
+    now: Time,
+) -> Decision {
     let Some(job) = Job::find(cluster, key) else {
         let pods = workloads::pods_of(cluster, &("Job".to_owned(), key.0.clone(), key.1.clone()));
         return Decision::of(pods.filter_map(released).collect());
@@ -130,9 +144,25 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u
         group::Group::Wanted(actions) => return Decision::of(actions),
     };
     let most = if group.is_some() { MAX_GANG } else { most.unwrap_or(u64::MAX) };
+    let deadline = job.deadline().filter(|_| has_deadline);
     let mut count = Count::of(&job, &pods);
+    count.is_overdue = deadline.is_some_and(|deadline| deadline <= now);
+    let mut decision = act(cluster, &job, &pods, count, (most, group.as_ref()), now);
+    deadline.filter(|deadline| *deadline > now).into_iter().for_each(|deadline| decision.wake_at(deadline));
+    decision
+}
+
+/// What to do about a Job that goes on, and has the PodGroup that it needs.
+fn act(
+    cluster: &Cluster,
+    job: &Job<'_>,
+    pods: &[&Pod],
+    mut count: Count,
+    (most, group): (u64, Option<&String>),
+    now: Time,
+) -> Decision {
     let mut actions = Vec::new();
-    if count.is_failed(&job) {
+    if count.is_failed(job) {
         let running = pods.iter().filter(|pod| workloads::is_active(pod));
         actions.extend(running.map(|pod| workloads::delete(pod)));
     } else {
@@ -141,21 +171,20 @@ pub fn reconcile(cluster: &Cluster, profile: &Profile, key: &Key, most: Option<u
         let surplus = count.active.saturating_sub(wanted);
         actions.extend(workloads::superfluous(cluster, active, surplus).into_iter().map(workloads::delete));
         let number = wanted.min(most).saturating_sub(count.active);
-        for pod in pods::missing(cluster, &job, &pods, &count, number, group.as_ref()) {
+        for pod in pods::missing(cluster, job, pods, &count, number, group) {
             let note = format!("Created pod: {}", pod.metadata.name);
             actions.push(workloads::create(job.workload, Object::Pod(Arc::new(pod))));
             actions.push(job.event(false, "SuccessfulCreate", note));
             count.active = count.active.saturating_add(1);
         }
     }
-    let status = count.status(&job, now);
+    let status = count.status(job, now);
     if status != tidy(&job.workload.status) {
         let mut changed = job.workload.clone();
         changed.status = status;
         actions.push(Action::UpdateStatus(Box::new(Object::Workload(Arc::new(changed)))));
-        actions.extend(
-            count.ending(&job).map(|(is_warning, reason, note)| job.event(is_warning, reason, note.to_owned())),
-        );
+        actions
+            .extend(count.ending(job).map(|(is_warning, reason, note)| job.event(is_warning, reason, note.to_owned())));
         return Decision::of(actions);
     }
     // What the status says is counted may go.
