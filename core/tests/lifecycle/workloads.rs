@@ -374,6 +374,29 @@ fn many_workloads_are_played_one_by_one() {
     assert_eq!(play.simulation.writes(), 3300);
 }
 
+/// A Pod of a dump that has no node goes at once, with its claim, and its controller makes another one.
+#[test]
+fn a_waiting_pod_of_a_dump_can_be_deleted() {
+    let owner = "{apiVersion: apps/v1, kind: ReplicaSet, name: d, uid: u2, controller: true}";
+    let template = "{metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: x}], resourceClaims: [{name: gpu, resourceClaimTemplateName: gpu-template}]}}";
+    let dump = format!(
+        "{{apiVersion: apps/v1, kind: ReplicaSet, metadata: {{name: d, namespace: default, uid: u2}}, spec: {{replicas: 1, template: {template}}}}}\n---\n{{apiVersion: v1, kind: Pod, metadata: {{name: d-aaaaa, namespace: default, uid: u3, ownerReferences: [{owner}]}}, spec: {{nodeSelector: {{none: such}}, containers: [{{name: c, image: x}}], resourceClaims: [{{name: gpu, resourceClaimTemplateName: gpu-template}}]}}, status: {{phase: Pending}}}}\n---\n{{apiVersion: v1, kind: Pod, metadata: {{name: bare, namespace: default, uid: u4}}, spec: {{nodeSelector: {{none: such}}, terminationGracePeriodSeconds: 600, containers: [{{name: c, image: x}}]}}, status: {{phase: Pending}}}}"
+    );
+    let mut play = Play::new();
+    let texts: Vec<String> = crate::play::documents(&dump).iter().map(ToString::to_string).collect();
+    play.simulation.apply(texts.iter().map(String::as_str));
+    play.simulation.begin();
+    play.run(5);
+    for name in ["d-aaaaa", "bare"] {
+        let delete = Command::Delete { object: key("Pod", name), grace_seconds: None };
+        play.simulation.perform(delete).unwrap();
+    }
+    play.run(5);
+    let names = names(&play);
+    assert!(names.len() == 1 && names[0] != "d-aaaaa" && play.pod(&names[0]).spec.node_name == "node-1", "{names:?}");
+    assert_eq!((play.simulation.server().cluster().pods().len(), play.claims().len()), (1, 1));
+}
+
 #[test]
 fn the_schedule_of_a_cron_job_is_named_once() {
     let spec = |suspend: bool| {
