@@ -64,7 +64,8 @@ impl<'t> Trials<'t> {
             if !suggestion.deletes.is_empty() {
                 let names = suggestion.deletes.iter().map(|object| format!("{} `{}`", object.kind, object.name));
                 let names: Vec<String> = names.collect();
-                let text = format!("; first delete {}, which cannot be changed in place", names.join(", "));
+                let first = if suggestion.manifests.is_empty() { "" } else { "first " };
+                let text = format!("; {first}delete {}, which cannot be changed in place", names.join(", "));
                 suggestion.text.push_str(&text);
             }
             if let Some(owner) = self.keeps(&subject, suggestion).filter(|_| !suggestion.deletes.contains(&subject)) {
@@ -84,11 +85,18 @@ impl<'t> Trials<'t> {
         let stored = written.iter().filter(is_immutable).filter(|object| self.is_stored(object));
         let mut deletes: BTreeSet<ObjectRef> = stored.cloned().gather();
         let pod = (subject.kind == "Pod").then(|| self.given.pods().get(&key_of(subject))).flatten();
-        if let Some(pod) = pod.filter(|_| self.is_stored(subject)) {
-            let is_changed = |claim: &&Arc<ResourceClaim>| {
-                template_of(self.given, claim).is_some_and(|template| written.contains(&template))
+        if let Some(pod) = pod {
+            let is_remade = |claim: &ResourceClaim| {
+                let name = &claim.metadata.name;
+                let mut changes = suggestion.changes.iter();
+                changes.any(|change| matches!(change, Change::RemakeClaim { claim, .. } if claim == name))
             };
-            let stale = made_for(self.given, pod).filter(is_changed).map(reference_to);
+            let is_written = |claim: &ResourceClaim| {
+                self.is_stored(subject)
+                    && template_of(self.given, claim).is_some_and(|template| written.contains(&template))
+            };
+            let is_stale = |claim: &&Arc<ResourceClaim>| is_remade(claim) || is_written(claim);
+            let stale = made_for(self.given, pod).filter(is_stale).map(reference_to);
             let stale: Vec<ObjectRef> = stale.collect();
             if !stale.is_empty() {
                 deletes.extend(stale);
@@ -264,7 +272,9 @@ fn carried_out(given: &Cluster, settled: &Cluster, suggestion: &Suggestion, pool
         .any(|change| matches!(change, Change::FreeClaim { consumers, .. } if consumers.iter().any(was_made)));
     let mut cluster = if frees_made { settled.clone() } else { given.clone() };
     for object in &suggestion.deletes {
+        let pod = cluster.pods().get(&key_of(object)).filter(|_| object.kind == "Pod").cloned();
         cluster.delete(object);
+        pod.into_iter().for_each(|pod| come_back(&mut cluster, &pod));
     }
     forget_made(&mut cluster, &suggestion.manifests.iter().map(reference_of).collect::<Vec<_>>());
     for manifest in &suggestion.manifests {
@@ -315,13 +325,14 @@ fn carry_out(cluster: &mut Cluster, change: &Change, pool: &str) -> Option<bool>
             slice.into_iter().for_each(|slice| cluster.apply(Object::ResourceSlice(Arc::new(slice))));
             Some(is_made)
         }
+        // The Pod and the claim are gone by then.
+        Change::RemakeClaim { .. } => Some(true),
         Change::EnableGate { .. } | Change::UseNodes { .. } => Some(false),
         _ => None,
     }
 }
 
-/// Deletes the Pods that use a claim, with the claims that were made for them. A Pod of a workload that is not given comes back by its
-/// name, without a node. `None` for names that are none.
+/// Deletes the Pods that use a claim, with the claims that were made for them. `None` for names that are none.
 fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> {
     for consumer in consumers {
         let Some(pod) = cluster.pods().get(&key_in(consumer)?).cloned() else { continue };
@@ -330,16 +341,21 @@ fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> 
         for object in of_pod {
             cluster.delete(&object);
         }
-        if owner_key(&pod.metadata).is_some_and(|owner| !cluster.workloads().contains_key(&owner)) {
-            let spec = PodSpec { node_name: String::new(), ..pod.spec.clone() };
-            let again = Pod { metadata: to_write(&pod.metadata), spec, ..Pod::default() };
-            cluster.apply(Object::Pod(Arc::new(again)));
-        }
+        come_back(cluster, &pod);
     }
     if let Some(claim) = cluster.claims().get(&key_in(claim)?).cloned() {
         cluster.apply(Object::ResourceClaim(Arc::new(freed(&claim))));
     }
     Some(())
+}
+
+/// Makes a deleted Pod of a workload that is not given anew, by its name, without a node.
+fn come_back(cluster: &mut Cluster, pod: &Pod) {
+    if owner_key(&pod.metadata).is_some_and(|owner| !cluster.workloads().contains_key(&owner)) {
+        let spec = PodSpec { node_name: String::new(), ..pod.spec.clone() };
+        let again = Pod { metadata: to_write(&pod.metadata), spec, ..Pod::default() };
+        cluster.apply(Object::Pod(Arc::new(again)));
+    }
 }
 
 /// Claims that were made for a Pod.

@@ -27,6 +27,13 @@ pub enum Change {
         /// The new expression.
         to: String,
     },
+    /// The claim is made anew with its Pod, from a template that has changed since.
+    RemakeClaim {
+        /// Claim.
+        claim: String,
+        /// Name of the template.
+        template: String,
+    },
     /// The claim is placed on nodes that were not looked at.
     UseNodes {
         /// Their names.
@@ -210,6 +217,7 @@ impl Change {
     /// How much is changed, to sort by: smaller is less.
     pub(crate) fn effort(&self) -> u32 {
         match self {
+            Self::RemakeClaim { .. } => 0,
             Self::UseNodes { .. } => 1,
             Self::TolerateNode { .. } => 2,
             Self::DropNodeSelector { .. } => 3,

@@ -28,6 +28,7 @@ mod propose;
 mod raise;
 pub(crate) mod reasons;
 pub(crate) mod relax;
+mod remake;
 pub(crate) mod requests;
 pub(crate) mod reword;
 pub(crate) mod settled;
@@ -264,6 +265,9 @@ fn look_at_devices(
     if let Some(failure) = survey.failure() {
         explanation.state = State::Blocked;
         explanation.stage.insert(0, case::of_template(cluster, &case.question.claims, failure.finding.clone()));
+        if request.suggestions {
+            explanation.suggestions = allowance.lend(SUBJECT, |part| remake::alone(cluster, case, part));
+        }
         return;
     }
     let asked = case.question.on(survey.order());
@@ -305,5 +309,7 @@ fn look_at_devices(
             // What else helps only keeps the search from coming to the device with the error.
             explanation.suggestions.retain(Suggestion::is_about_selectors);
         }
+    } else if explanation.state == State::Blocked && request.suggestions {
+        explanation.suggestions = allowance.lend(SUBJECT, |part| remake::alone(cluster, case, part));
     }
 }

@@ -1,6 +1,8 @@
 //! Where what a finding is about stands in what the user wrote: the workload behind a Pod, the template behind a claim.
 
-use crate::api::claim::ResourceClaim;
+use std::sync::Arc;
+
+use crate::api::claim::{ResourceClaim, ResourceClaimSpec, set_defaults};
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{ENTRY_ANNOTATION, Source, source};
@@ -57,9 +59,29 @@ pub(crate) fn template_of(cluster: &Cluster, claim: &ResourceClaim) -> Option<Ob
     Some(ObjectRef { kind: kind.to_owned(), namespace, name: name.to_owned() })
 }
 
-/// Turns a finding about a claim to what the user wrote: its template, where it has one.
+/// What the template of a generated claim says, where the claim was made from an earlier version of it. The specs of claims never change.
+pub(crate) fn newer_spec(cluster: &Cluster, claim: &ResourceClaim) -> Option<Arc<ResourceClaimSpec>> {
+    let ObjectRef { kind, namespace, name } = template_of(cluster, claim)?;
+    let template = match kind.as_str() {
+        "ResourceClaimTemplate" => cluster.templates().get(&(namespace, name))?,
+        _ => cluster.cluster_templates().get(&name)?,
+    };
+    let newer = template.spec.with_defaults().spec;
+    let mut own = Arc::clone(&claim.spec);
+    set_defaults(&mut own);
+    (newer != own).then_some(newer)
+}
+
+/// Turns a finding about a claim to what the user wrote: its template, where it has one that still says the same.
 pub(crate) fn about_claim(cluster: &Cluster, claim: &ResourceClaim, finding: Finding) -> Finding {
     match template_of(cluster, claim) {
+        Some(template) if newer_spec(cluster, claim).is_some() => {
+            let hint = format!(
+                "the claim was made from an earlier version of {} `{}`: delete it with its Pod, so that both are made anew",
+                template.kind, template.name
+            );
+            finding.about(claim.metadata.reference("ResourceClaim")).with_hint(hint)
+        }
         Some(template) => {
             let path = if finding.path.is_empty() { String::new() } else { format!("spec.{}", finding.path) };
             Finding { path, ..finding }.about(template)

@@ -51,10 +51,16 @@ pub struct Suggestion {
 }
 
 impl Suggestion {
-    /// Whether only selectors are changed.
+    /// Whether only selectors are changed; a claim that is made anew gets those of its template.
     pub(crate) fn is_about_selectors(&self) -> bool {
         let is_selector = |change: &Change| {
-            matches!(change, Change::ChangeSelector { .. } | Change::DropSelector { .. } | Change::ChangeClass { .. })
+            matches!(
+                change,
+                Change::ChangeSelector { .. }
+                    | Change::DropSelector { .. }
+                    | Change::ChangeClass { .. }
+                    | Change::RemakeClaim { .. }
+            )
         };
         self.changes.iter().all(is_selector)
     }
@@ -128,6 +134,9 @@ fn in_words(case: &Case, change: &Change) -> String {
     match change {
         Change::ChangeSelector { claim, request, index, to, .. } => {
             format!("change `selectors[{index}]` of request `{request}`{} to `{}`", of(claim), to.trim())
+        }
+        Change::RemakeClaim { claim, template } => {
+            format!("make claim `{claim}` anew (it was made from an earlier version of template `{template}`)")
         }
         Change::UseNodes { nodes } => {
             let what = if nodes.len() == 1 { "node" } else { "one of the nodes" };

@@ -5,7 +5,7 @@ use super::change::Change;
 use super::nodes::Refusing;
 use super::relax::{AllocatorTrials, Found, Suggestion, all_in_words, fewest, ranked};
 use super::survey::Survey;
-use super::{claim_manifest, nodes, pod_manifest, propose, supply};
+use super::{claim_manifest, nodes, pod_manifest, propose, remake, supply};
 use crate::allocate::Allowance;
 use crate::api::pod::Pod;
 use crate::arrange::Arrange;
@@ -17,6 +17,20 @@ const MOST_NODES: usize = 64;
 
 /// The suggestions for a case whose claims fit nowhere.
 pub(crate) fn suggestions(
+    cluster: &mut Cluster,
+    case: &Case,
+    survey: &Survey,
+    refusing: &mut Refusing,
+    allowance: &mut Allowance,
+) -> Vec<Suggestion> {
+    let all = of_claims(cluster, case, survey, refusing, allowance);
+    remake::beside(cluster, case, all, allowance, |cluster, remade, allowance| {
+        let survey = Survey::of(cluster, &remade.question);
+        of_claims(cluster, remade, &survey, refusing, allowance)
+    })
+}
+
+fn of_claims(
     cluster: &mut Cluster,
     case: &Case,
     survey: &Survey,
@@ -79,12 +93,16 @@ pub(crate) fn of_nodes(
     refusing: &mut Refusing,
     allowance: &mut Allowance,
 ) -> Vec<Suggestion> {
-    let mut all = nodes::suggestions(cluster, case, refusing, allowance);
-    if all.is_empty() {
-        all = nodes::with_claims(cluster, case, refusing, allowance);
-    }
-    ranked(&mut all);
-    all
+    let mut of_case = |cluster: &mut Cluster, case: &Case, allowance: &mut Allowance| {
+        let mut all = nodes::suggestions(cluster, case, refusing, allowance);
+        if all.is_empty() {
+            all = nodes::with_claims(cluster, case, refusing, allowance);
+        }
+        ranked(&mut all);
+        all
+    };
+    let all = of_case(cluster, case, allowance);
+    remake::beside(cluster, case, all, allowance, of_case)
 }
 
 /// Several changes to the claims that help only together: all that there are, less everything that is not needed.

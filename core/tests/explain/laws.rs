@@ -174,6 +174,13 @@ fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &
             }
             _ => {}
         }
+        if let Change::RemakeClaim { claim, template } = one {
+            let template = engine.get(&reference("ResourceClaimTemplate", namespace, template)).unwrap();
+            let mut object = engine.get(&claim_ref(namespace, claim)).unwrap();
+            object["spec"] = template["spec"]["spec"].clone();
+            apply(engine, &object);
+            continue;
+        }
         let mut edit = |claim: &str, edit: &dyn Fn(&mut Value)| {
             let mut object = engine.get(&claim_ref(namespace, claim)).unwrap();
             edit(&mut object);
@@ -262,6 +269,7 @@ fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &
                 apply(engine, &slice);
             }
             Change::UseNodes { .. }
+            | Change::RemakeClaim { .. }
             | Change::TolerateNode { .. }
             | Change::DropNodeSelector { .. }
             | Change::DropNodeAffinity {}
