@@ -10,6 +10,7 @@ use super::preemption;
 use super::reasons::claims_of;
 use super::reasons::problems::request_problems;
 use super::settled::{Settled, Taking};
+use super::trial::freed;
 use super::unknown::{unknown, unknown_device};
 use super::words::list;
 use crate::allocate::{DeviceId, Question, extended};
@@ -316,6 +317,16 @@ fn taking(cluster: &Cluster, pod: &Pod, allocated: &[&ResourceClaim], case: &Cas
         }
     }
     Taking { nodes, extended: extended_here.flatten() }
+}
+
+/// What the Pod of a case asks for with copies of some of its allocated claims in the place of these.
+pub(crate) fn with_own_claims(cluster: &Cluster, case: &Case, pod: &Pod, shared: &[&ResourceClaim]) -> Question {
+    let kept: Vec<&ResourceClaim> = case.allocated.iter().filter(|claim| !shared.contains(claim)).collect();
+    let taking = taking(cluster, pod, &kept, case);
+    let own = shared.iter().map(|claim| freed(claim));
+    let special = taking.extended.as_ref().map(|extended| special::claim(pod, extended));
+    let claims = case.unallocated.iter().cloned().chain(own).chain(special).collect();
+    Question { claims, nodes: taking.nodes, ..Question::default() }
 }
 
 fn claim_case(cluster: &Cluster, settled: &Settled, key: &Key, claim: &ResourceClaim) -> Case {

@@ -60,6 +60,15 @@ pub enum Change {
         /// The label of nodes whose value names the domain.
         key: String,
     },
+    /// The Pod gets a claim of its own in the place of one that it shares.
+    OwnClaim {
+        /// Name of the Pod's entry.
+        entry: String,
+        /// The claim that it shares.
+        claim: String,
+        /// The ResourceClaimTemplate from which its own one is made.
+        template: String,
+    },
     /// The Pod asks for less of a resource of its node.
     LowerResource {
         /// Name of the resource.
@@ -222,7 +231,7 @@ impl Change {
             Self::TolerateNode { .. } => 2,
             Self::DropNodeSelector { .. } => 3,
             Self::DropNodeAffinity { .. } => 4,
-            Self::Prefer { .. } => 5,
+            Self::Prefer { .. } | Self::OwnClaim { .. } => 5,
             Self::LowerResource { .. } => 6,
             Self::ChangeSelector { .. } => 7,
             Self::Tolerate { .. } => 8,

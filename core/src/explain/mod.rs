@@ -21,6 +21,7 @@ mod literals;
 mod nodes;
 pub(crate) mod origin;
 mod own;
+mod own_claim;
 mod plain;
 pub(crate) mod pod_manifest;
 pub(crate) mod preemption;
@@ -243,6 +244,7 @@ pub(crate) fn explain_case(
     }
     if request.suggestions && matches!(explanation.state, State::Blocked | State::NoDevices) {
         explanation.suggestions.extend(known.raises.suggestion(cluster, &case, limits));
+        explanation.suggestions.extend(allowance.lend(SUBJECT, |part| own_claim::suggestion(cluster, &case, part)));
         relax::ranked(&mut explanation.suggestions);
     }
     if allowance.was_short() {

@@ -112,6 +112,11 @@ pub(crate) fn change_spec(spec: &mut PodSpec, changes: &[Change]) -> Option<()> 
             Change::DropNodeSelector { label, .. } => drop(spec.node_selector.remove(label)),
             Change::DropNodeAffinity {} => spec.affinity.as_mut()?.node_affinity.as_mut()?.required = None,
             Change::Prefer { rule, key } => prefer(spec, *rule, key)?,
+            Change::OwnClaim { entry, template, .. } => {
+                let entry = spec.resource_claims.iter_mut().find(|known| known.name == *entry)?;
+                entry.resource_claim_name = None;
+                entry.resource_claim_template_name = Some(template.clone());
+            }
             Change::LowerResource { resource, from, to } => lower(spec, resource, from, to)?,
             Change::RaisePriority { to, class: None, .. } => spec.priority = Some(*to),
             Change::RaisePriority { class: Some(class), .. } => {

@@ -156,6 +156,10 @@ fn in_words(case: &Case, change: &Change) -> String {
         Change::Prefer { rule: PlacementRule::PodAntiAffinity, key } => {
             format!("prefer another `{key}` than other Pods have, in place of requiring it (`podAntiAffinity`)")
         }
+        Change::OwnClaim { claim, template, .. } => format!(
+            "give the Pod a claim of its own: `resourceClaimTemplateName: {template}` in the place of \
+             `resourceClaimName: {claim}`"
+        ),
         Change::LowerResource { resource, from, to } => {
             format!("ask for {to} of `{resource}` instead of {from} in the Pod")
         }

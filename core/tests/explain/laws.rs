@@ -159,6 +159,18 @@ fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &
                 assert!(affinity.remove("requiredDuringSchedulingIgnoredDuringExecution").is_some());
             }),
             Change::Prefer { rule, key } => edit_pod(&|pod| prefer(&mut pod["spec"], *rule, key)),
+            Change::OwnClaim { entry, claim, template } => {
+                let spec = engine.get(&claim_ref(namespace, claim)).unwrap()["spec"].clone();
+                let metadata = json!({ "namespace": namespace, "name": template });
+                let template = json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
+                    "metadata": metadata, "spec": { "spec": spec } });
+                let mut object = engine.get(&reference("Pod", namespace, &subject.name)).unwrap();
+                let entries = object["spec"]["resourceClaims"].as_array_mut().unwrap();
+                let found = entries.iter_mut().find(|known| known["name"] == entry.as_str()).unwrap();
+                *found = json!({ "name": entry, "resourceClaimTemplateName": metadata["name"] });
+                apply(engine, &template);
+                apply(engine, &object);
+            }
             Change::LowerResource { resource, to, .. } => edit_pod(&|pod| {
                 pod["spec"]["containers"][0]["resources"]["requests"][resource.as_str()] = json!(to);
             }),
@@ -270,6 +282,7 @@ fn change(engine: &mut Engine, settings: &Value, subject: &ObjectRef, changes: &
             }
             Change::UseNodes { .. }
             | Change::RemakeClaim { .. }
+            | Change::OwnClaim { .. }
             | Change::TolerateNode { .. }
             | Change::DropNodeSelector { .. }
             | Change::DropNodeAffinity {}
