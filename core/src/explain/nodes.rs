@@ -13,7 +13,7 @@ use super::alike::Alike;
 use super::case::Case;
 use super::change::{Change, node_toleration};
 use super::pod_manifest::{change_spec, requirements, written};
-use super::relax::{AllocatorTrials, Suggestion, all_in_words, effort};
+use super::relax::{AllocatorTrials, Suggestion, all_in_words, effort, warning};
 use super::survey::Survey;
 use super::{claim_manifest, propose, words};
 use crate::allocate::extended::{self, ExtendedResources};
@@ -133,7 +133,7 @@ pub(crate) fn with_claims(
         let mut manifests = claim_manifest::manifests(cluster, &asked, &of_claims);
         manifests.extend(pod_manifests(cluster, &pod, &changes));
         changes.extend(of_claims);
-        let text = format!("{}, for node `{node}`", all_in_words(&asked, &changes));
+        let text = format!("{}, for node `{node}`{}", all_in_words(&asked, &changes), warning(cluster, &changes));
         let (deletes, steps) = (Vec::new(), Vec::new());
         found.push(Suggestion { text, changes, node: Some(node), manifests, deletes, steps });
     }

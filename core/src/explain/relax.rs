@@ -17,6 +17,7 @@ use crate::allocate::Allowance;
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::meta::ObjectMeta;
 use crate::api::quantity::Quantity;
+use crate::api::slice::DeviceTaint;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::finding::ObjectRef;
@@ -124,6 +125,22 @@ pub(crate) fn fewest<T: Clone, A>(all: Vec<T>, answer: A, mut ask: impl FnMut(&[
 /// What to do, in one line.
 pub(crate) fn all_in_words(case: &Case, changes: &[Change]) -> String {
     changes.iter().map(|change| in_words(case, change)).collect::<Vec<_>>().join(", and ")
+}
+
+/// What to know before devices with a taint are tolerated, to be read behind a suggestion: drivers mark devices that are not well.
+/// Empty where no driver set the taint.
+pub(crate) fn warning(cluster: &Cluster, changes: &[Change]) -> &'static str {
+    let tolerated: Vec<&String> = changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::Tolerate { taint, .. } => Some(taint),
+            _ => None,
+        })
+        .collect();
+    let is_tolerated = |taint: &DeviceTaint| tolerated.contains(&&words::taint(taint));
+    let mut devices = cluster.slices().values().flat_map(|slice| &slice.spec.devices);
+    let is_marked = !tolerated.is_empty() && devices.any(|device| device.taints.iter().any(is_tolerated));
+    if is_marked { "; the driver marked the device so: the Pod may get a broken one" } else { "" }
 }
 
 fn in_words(case: &Case, change: &Change) -> String {

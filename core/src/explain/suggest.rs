@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::change::Change;
 use super::nodes::Refusing;
-use super::relax::{AllocatorTrials, Found, Suggestion, all_in_words, fewest, ranked};
+use super::relax::{AllocatorTrials, Found, Suggestion, all_in_words, fewest, ranked, warning};
 use super::survey::Survey;
 use super::{claim_manifest, nodes, pod_manifest, propose, remake, supply};
 use crate::allocate::Allowance;
@@ -66,7 +66,7 @@ fn of_claims(
         let is_cluster =
             manifests.iter().any(|one| one.get("kind").is_some_and(|kind| kind == "ClusterResourceClaimTemplate"));
         let whole = if is_cluster { ", in the template of the whole cluster" } else { "" };
-        let text = format!("{}{whole}", all_in_words(case, &changes));
+        let text = format!("{}{whole}{}", all_in_words(case, &changes), warning(cluster, &changes));
         Suggestion { text, changes, node: Some(node), manifests, deletes: Vec::new(), steps: Vec::new() }
     };
     all.extend(found.into_iter().map(suggestion));
