@@ -69,6 +69,8 @@ pub(crate) struct UnitSeen {
     pub(crate) count: u64,
     /// Whether all devices that match are asked for.
     pub(crate) is_all: bool,
+    /// Whether it is for administration, which takes devices from nobody.
+    pub(crate) has_admin_access: bool,
     /// Constraints that cover it, by position in the claim, with the attribute of each.
     pub(crate) constraints: Vec<(usize, String)>,
 }
@@ -140,6 +142,7 @@ pub(crate) fn units(cluster: &Cluster, claims: &[ResourceClaim]) -> Vec<UnitSeen
         class: unit.class_name.to_owned(),
         count: unit.count,
         is_all: *unit.mode == AllocationMode::All,
+        has_admin_access: unit.has_admin_access(),
         constraints: covering(&plan, unit).into_iter().map(|(index, name)| (index, name.to_owned())).collect(),
     };
     plan.units.iter().map(seen).collect()

@@ -14,6 +14,7 @@ pub(crate) mod change;
 mod claim_manifest;
 mod conflict;
 pub(crate) mod detail;
+mod distinct;
 mod gates;
 pub(crate) mod group;
 pub(crate) mod holders;

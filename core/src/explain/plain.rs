@@ -154,7 +154,7 @@ fn refusing_nodes(case: &Case) -> Option<&str> {
 }
 
 /// What people call devices of a class: by the name of the class, as nothing else says it.
-fn noun(class: &str) -> &'static str {
+pub(super) fn noun(class: &str) -> &'static str {
     let class = class.to_ascii_lowercase();
     let is = |word: &str| class.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|part| part == word);
     match () {

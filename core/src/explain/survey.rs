@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::distinct::{Scarce, Supply};
 use super::own::Compared;
 use super::shape::{Interned, Mark, Shapes, mark};
 use super::{ClosestNode, ReasonKind};
@@ -33,6 +34,8 @@ pub(crate) struct NodeTally {
     pub(crate) name: String,
     /// By unit: devices needed, and devices that nothing keeps from it.
     pub(crate) units: Vec<(u64, u64)>,
+    /// The same devices by the units that they could serve, where there are several units.
+    supply: Supply,
     /// Which nodes are alike.
     pub(crate) shape: u32,
     /// Whether some device is of the class of a unit.
@@ -91,6 +94,8 @@ pub(crate) struct Survey {
     by_shape: Vec<Option<Standing>>,
     /// Of the node at hand: by unit, then by device, what the device is to the unit.
     at_hand: Vec<u32>,
+    /// By device of that node, whether it serves several claims at once.
+    shared_at_hand: Vec<bool>,
 }
 
 impl Survey {
@@ -113,6 +118,7 @@ impl Survey {
             shapes: Shapes::default(),
             by_shape: Vec::new(),
             at_hand: Vec::new(),
+            shared_at_hand: Vec::new(),
         };
         // No node may be left for a Pod; naming none would ask all.
         if !question.nodes.is_empty() {
@@ -197,21 +203,49 @@ impl Survey {
         Some(ClosestNode { name: node.name.clone(), found, needed, alike: u64::try_from(alike).unwrap_or(u64::MAX) })
     }
 
-    /// Devices found for all requests, and devices needed; of alternatives the one that comes nearest counts.
+    /// Devices found for all requests, and devices needed; of alternatives the one that comes nearest counts. A device counts for one
+    /// request only.
     pub(crate) fn found(&self, node: &NodeTally) -> (u64, u64) {
-        let mut best: Vec<((usize, usize), (u64, u64))> = Vec::new();
-        for (unit, (needed, usable)) in self.units.iter().zip(&node.units) {
-            let offer = ((*usable).min(*needed), *needed);
-            let at = (unit.claim, unit.request);
-            let lacks = |(found, needed): (u64, u64)| needed.saturating_sub(found);
-            match best.iter_mut().find(|(known, _)| *known == at) {
-                Some((_, known)) if lacks(offer) < lacks(*known) => *known = offer,
+        let best = self.best(node);
+        let needed = best.iter().fold(0u64, |sum, (_, (_, needed))| sum.saturating_add(*needed));
+        let lack = match self.scarce(node) {
+            Some(scarce) => scarce.lack(),
+            None => 0,
+        };
+        let alone = best.iter().filter(|(unit, _)| self.bit(*unit).is_none());
+        let lack = alone.fold(lack, |sum, (_, (found, needed))| sum.saturating_add(needed.saturating_sub(*found)));
+        (needed.saturating_sub(lack), needed)
+    }
+
+    /// The requests of which a node has too few devices for all of them together.
+    pub(crate) fn scarce(&self, node: &NodeTally) -> Option<Scarce> {
+        let best = self.best(node).into_iter();
+        let needs: Vec<(u64, u64)> =
+            best.filter_map(|(unit, (_, needed))| self.bit(unit).map(|bit| (bit, needed))).collect();
+        node.supply.scarce(&needs)
+    }
+
+    /// By request the unit that comes nearest, with the devices found and needed.
+    fn best(&self, node: &NodeTally) -> Vec<(usize, (u64, u64))> {
+        let mut best: Vec<(usize, (u64, u64))> = Vec::new();
+        let at = |unit: usize| self.units.get(unit).map(|unit| (unit.claim, unit.request));
+        let lacks = |(found, needed): (u64, u64)| needed.saturating_sub(found);
+        for (unit, (needed, usable)) in node.units.iter().enumerate() {
+            let offer = (unit, ((*usable).min(*needed), *needed));
+            match best.iter_mut().find(|(known, _)| at(*known) == at(unit)) {
+                Some(known) if lacks(offer.1) < lacks(known.1) => *known = offer,
                 Some(_) => {}
-                None => best.push((at, offer)),
+                None => best.push(offer),
             }
         }
-        best.iter()
-            .fold((0, 0), |sum, (_, (found, needed))| (sum.0.saturating_add(*found), sum.1.saturating_add(*needed)))
+        best
+    }
+
+    /// The bit of a unit that competes with others for devices. Of alternatives it is not known which one does.
+    pub(crate) fn bit(&self, unit: usize) -> Option<u64> {
+        let is_only = |unit: &UnitSeen| !unit.has_admin_access && unit.sub.is_none();
+        let competes = self.units.len() > 1 && self.units.get(unit).is_some_and(is_only);
+        u32::try_from(unit).ok().filter(|_| competes).and_then(|at| 1u64.checked_shl(at))
     }
 
     /// What stands in the way of all devices of a shape.
@@ -269,14 +303,19 @@ impl Observer for Survey {
             let need = node.needs.get(index).copied().unwrap_or(unit.count);
             (need.max(1), 0)
         });
-        self.nodes.push(NodeTally { name: node.name.to_owned(), units: needs.collect(), shape: 0, has_class: false });
+        let (name, units, supply) = (node.name.to_owned(), needs.collect(), Supply::default());
+        self.nodes.push(NodeTally { name, units, supply, shape: 0, has_class: false });
         self.at_hand.clear();
+        self.shared_at_hand.clear();
         true
     }
 
     fn device(&mut self, unit: usize, device: &DeviceSeen<'_, '_>, obstacles: &[Obstacle<'_>]) {
         let shape = self.shapes.of_device(obstacles, device, self.units.get(unit), self.compared.get(unit));
         self.at_hand.push(shape);
+        if unit == 0 {
+            self.shared_at_hand.push(device.device.allow_multiple_allocations == Some(true));
+        }
         let is_other = |obstacle: &Obstacle<'_>| matches!(mark(obstacle).kind, ReasonKind::NotOfClass);
         if let Some(tally) = self.nodes.last_mut().filter(|node| !node.has_class) {
             tally.has_class = !obstacles.iter().any(is_other);
@@ -295,10 +334,18 @@ impl Observer for Survey {
         let count = self.at_hand.len().checked_div(self.units.len()).unwrap_or_default();
         let all = &self.at_hand;
         let of_device = |device: usize| all.iter().skip(device).step_by(count.max(1));
+        let mut supply = Supply::default();
+        for (device, is_shared) in self.shared_at_hand.iter().enumerate().filter(|_| self.units.len() > 1) {
+            let is_usable = |shape: &u32| self.by_shape.get(*shape as usize) == Some(&Some(Standing::Usable));
+            let serving = of_device(device).enumerate().filter(|(_, shape)| is_usable(shape));
+            let units = serving.filter_map(|(unit, _)| self.bit(unit)).fold(0, |all, bit| all | bit);
+            supply.add(units, if *is_shared { u64::MAX } else { 1 });
+        }
         let mut order: Vec<usize> = (0..count).collect();
         order.arrange_by(|one, other| of_device(*one).cmp(of_device(*other)));
         let devices: Vec<u32> = order.into_iter().flat_map(of_device).copied().collect();
         if let Some(node) = self.nodes.last_mut() {
+            node.supply = supply;
             node.shape = self.shapes.of_node(devices, node.units.iter().map(|unit| unit.0).collect());
         }
     }

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::case::Case;
+use super::distinct::Scarce;
+use super::plain::noun;
 use super::statistics;
 use super::survey::Survey;
 use super::words::{list, plural};
@@ -20,7 +22,39 @@ type RequestAt = (usize, usize);
 
 /// The sentence, where one node or one constraint is what they lack: `no node has devices for all requests: ...`.
 pub(crate) fn together(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Option<String> {
-    apart(case, survey).or_else(|| constrained(cluster, case, survey))
+    apart(case, survey).or_else(|| summed(case, survey)).or_else(|| constrained(cluster, case, survey))
+}
+
+/// That requests need more devices together than any node has for them: `asks for 5 GPUs on one node (3 for `a`, 2 for `b`); the most
+/// that one node has for them is 4`.
+fn summed(case: &Case, survey: &Survey) -> Option<String> {
+    let scarce: Vec<Scarce> = survey.nodes.iter().map(|node| survey.scarce(node)).collect::<Option<_>>()?;
+    let least = scarce.iter().min_by_key(|scarce| scarce.lack())?;
+    let closest = survey.closest()?.name;
+    let needs = survey.nodes.iter().find(|node| node.name == closest)?.units.iter();
+    let is_scarce = |unit: usize| survey.bit(unit).is_some_and(|bit| least.units & bit != 0);
+    let units: Vec<(&UnitSeen, u64)> = survey
+        .units
+        .iter()
+        .zip(needs)
+        .enumerate()
+        .filter(|(at, _)| is_scarce(*at))
+        .map(|(_, (unit, (needed, _)))| (unit, *needed))
+        .collect();
+    let mut nouns: Vec<&str> = units.iter().map(|(unit, _)| noun(&unit.class)).collect();
+    nouns.dedup();
+    let noun = if let [only] = nouns.as_slice() { *only } else { "device" };
+    let parts = units.iter().take(MOST).map(|(unit, needed)| {
+        let name = request_name(case, survey, (unit.claim, unit.request));
+        format!("{needed} for {name}")
+    });
+    let more = units.len().saturating_sub(MOST);
+    let parts: Vec<String> = parts.chain((more > 0).then(|| format!("and for {more} more"))).collect();
+    let (needed, there) = (plural(least.needed, noun), least.there);
+    Some(format!(
+        "asks for {needed} on one node ({}); the most that one node has for them is {there}",
+        parts.join(", ")
+    ))
 }
 
 /// That requests find their devices on different nodes.
