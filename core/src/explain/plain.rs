@@ -21,6 +21,7 @@ use crate::cel::{Comparison, Constant, Environment, Field, Operator, comparisons
 use crate::cluster::Cluster;
 use crate::cluster::selectors::Compiled;
 use crate::finding::{Code, Finding, list};
+use crate::near::distance;
 
 /// Most wishes that are named; more are "its selectors".
 const MOST_WISHES: usize = 3;
@@ -30,6 +31,9 @@ const MOST_VALUES: usize = 4;
 
 /// Most alternatives that are gone through.
 const MOST_ALTERNATIVES: usize = 3;
+
+/// Most slips of the finger in the name of a driver: names of different drivers mostly differ in their first part only.
+const MOST_SLIPS: usize = 2;
 
 /// What is asked for.
 const ASKS: &str = "asks for ";
@@ -74,6 +78,14 @@ fn of_request(
     };
     if request.devices == 0 {
         let class = &request.class;
+        if let Some(driver) = silent_driver(cluster, class).filter(|_| request.other_devices > 0) {
+            let mut drivers = cluster.slices().values().map(|slice| slice.spec.driver.as_str());
+            let way = match drivers.find(|other| distance(&driver, other) <= MOST_SLIPS) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "see whether its Pod runs on the nodes".to_owned(),
+            };
+            return Some(format!("{ASKS}{count}, and driver `{driver}` publishes no ResourceSlice: {way}"));
+        }
         return match request.other_devices {
             0 => {
                 let why = all_refused(cluster, "ResourceSlice");
@@ -136,6 +148,19 @@ fn of_request(
         }
         (_, 0) => format!("{wanted}; {total}: {}", list_of(&reasons)),
         (_, usable) => format!("{wanted}; {total}, {usable} can be had{best}: {}", list_of(&reasons)),
+    })
+}
+
+/// The driver that a class selects and of which there is no slice.
+fn silent_driver(cluster: &Cluster, class: &str) -> Option<String> {
+    let profile = cluster.profile();
+    let environment = Environment::stored(profile.version, &profile.features);
+    let selectors = cluster.classes().get(class)?.spec.selectors.iter().filter_map(|selector| selector.cel.as_ref());
+    let wanted = selectors.filter_map(|cel| comparisons(&cel.expression, &environment)).flatten();
+    let is_driver = |one: &Comparison| one.field == Field::Driver && one.operator == Operator::Equal;
+    wanted.filter(|one| is_driver(one) && !names_driver(cluster, one)).find_map(|one| match one.constants.as_slice() {
+        [Constant::Text(driver)] => Some(driver.clone()),
+        _ => None,
     })
 }
 
