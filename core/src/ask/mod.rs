@@ -7,7 +7,7 @@
 mod anonymize;
 mod expression;
 mod fit;
-mod left;
+pub(crate) mod left;
 mod nodes_needed;
 mod report;
 mod scores;

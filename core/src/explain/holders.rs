@@ -48,6 +48,15 @@ impl Held {
     }
 }
 
+/// The claims whose devices draw from a counter (`set/counter`) of the pool of a device.
+pub(crate) fn of_counter(cluster: &Cluster, held: &Held, id: &DeviceId, name: &str) -> Vec<Holder> {
+    let wanted: BTreeSet<DeviceId> = drawing(cluster, id, name).into_iter().gather();
+    let mut holders: Vec<Holder> = held.of_devices(cluster, &wanted).into_values().flatten().collect();
+    holders.arrange();
+    holders.dedup();
+    holders
+}
+
 /// A claim with who uses it.
 pub(crate) fn holder(cluster: &Cluster, claim: &ResourceClaim) -> Holder {
     let key = key_of(&claim.metadata);

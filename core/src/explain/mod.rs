@@ -13,6 +13,7 @@ pub(crate) mod case;
 pub(crate) mod change;
 mod claim_manifest;
 mod conflict;
+mod counters;
 pub(crate) mod detail;
 mod distinct;
 mod gates;

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::Case;
+use super::holders;
 use super::own::own_selectors;
 use super::reasons::problems::{all_refused, attribute_meant};
 use super::relax::asked;
@@ -13,6 +14,7 @@ use super::survey::Survey;
 use super::together::together;
 use super::words::bottleneck;
 use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation};
+use crate::allocate::DeviceId;
 use crate::allocate::inspect::{DeviceSeen, Obstacle, UnitSeen, inspect};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{AttributeValue, CapacityRequestPolicy};
@@ -507,6 +509,7 @@ fn amounts(
     let claim = case.question.claims.get(unit.claim)?;
     let asked = asked(claim, &unit.name);
     let mut most: Option<(String, Option<Quantity>, Quantity)> = None;
+    let mut drained: Option<(DeviceId, String, Quantity)> = None;
     let mut lacking: Option<(String, BTreeSet<String>)> = None;
     let mut allowed: Option<String> = None;
     let mut note = |name: &str, needs: Option<&Quantity>, left: &Quantity| {
@@ -538,8 +541,12 @@ fn amounts(
                         others.extend(device.device.capacity.keys().cloned());
                     }
                 }
-                (Obstacle::CounterShort { counter, needs, left, .. }, ReasonKind::CounterShort) => {
+                (Obstacle::CounterShort { set, counter, needs, left }, ReasonKind::CounterShort) => {
                     note(counter, Some(needs), left);
+                    if drained.as_ref().is_none_or(|(_, _, known)| left > known) {
+                        let id = DeviceId::of(device.slice, device.device);
+                        drained = Some((id, format!("{set}/{counter}"), left.clone()));
+                    }
                 }
                 _ => {}
             }
@@ -562,7 +569,14 @@ fn amounts(
     };
     Some(match first.kind {
         ReasonKind::CounterShort => {
-            format!("; each needs {needs} of `{name}`, which partitions of one device share, of which {left} is left")
+            let held = case.held.get_or_init(|| holders::Held::of(cluster));
+            let drawing =
+                drained.map(|(id, name, _)| holders::of_counter(cluster, held, &id, &name)).unwrap_or_default();
+            let by =
+                if drawing.is_empty() { String::new() } else { format!("; in use by {}", holders::in_words(&drawing)) };
+            format!(
+                "; each needs {needs} of `{name}`, which partitions of one device share, of which {left} is left{by}"
+            )
         }
         ReasonKind::CapacityNever => match allowed {
             Some(allowed) => format!(" with {needs} of `{name}`; the request policy allows {allowed}"),

@@ -13,7 +13,7 @@ use super::steps::Step;
 use super::survey::Survey;
 use super::trial::try_changes;
 use super::words;
-use crate::allocate::Allowance;
+use crate::allocate::{Allowance, DeviceId};
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::meta::ObjectMeta;
 use crate::api::quantity::Quantity;
@@ -127,20 +127,26 @@ pub(crate) fn all_in_words(case: &Case, changes: &[Change]) -> String {
     changes.iter().map(|change| in_words(case, change)).collect::<Vec<_>>().join(", and ")
 }
 
-/// What to know before devices with a taint are tolerated, to be read behind a suggestion: drivers mark devices that are not well.
-/// Empty where no driver set the taint.
-pub(crate) fn warning(cluster: &Cluster, changes: &[Change]) -> &'static str {
-    let tolerated: Vec<&String> = changes
-        .iter()
-        .filter_map(|change| match change {
-            Change::Tolerate { taint, .. } => Some(taint),
-            _ => None,
-        })
-        .collect();
-    let is_tolerated = |taint: &DeviceTaint| tolerated.contains(&&words::taint(taint));
-    let mut devices = cluster.slices().values().flat_map(|slice| &slice.spec.devices);
-    let is_marked = !tolerated.is_empty() && devices.any(|device| device.taints.iter().any(is_tolerated));
-    if is_marked { "; the driver marked the device so: the Pod may get a broken one" } else { "" }
+/// What to know before a suggestion is followed, to be read behind it: a driver marks devices that are not well, and a partition is no
+/// device of its own.
+pub(crate) fn warning(cluster: &Cluster, changes: &[Change]) -> String {
+    let devices = || cluster.slices().values().flat_map(|slice| slice.spec.devices.iter().map(move |one| (slice, one)));
+    let text = |change: &Change| match change {
+        Change::Tolerate { taint, .. } => {
+            let is_it = |known: &DeviceTaint| words::taint(known) == *taint;
+            let is_marked = devices().any(|(_, device)| device.taints.iter().any(is_it));
+            is_marked.then_some("; the driver marked the device so: the Pod may get a broken one")
+        }
+        Change::AddDevices { like, .. } => {
+            let found = devices().find(|(slice, device)| DeviceId::of(slice, device) == *like);
+            let is_part = found.is_some_and(|(_, device)| !device.consumes_counters.is_empty());
+            is_part.then_some("; it is a partition: hardware that has room for it is needed")
+        }
+        _ => None,
+    };
+    let mut texts: Vec<&str> = changes.iter().filter_map(text).collect();
+    texts.dedup();
+    texts.concat()
 }
 
 fn in_words(case: &Case, change: &Change) -> String {

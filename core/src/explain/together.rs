@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::case::Case;
+use super::counters::overdrawn;
 use super::distinct::Scarce;
 use super::plain::noun;
 use super::statistics;
@@ -22,7 +23,10 @@ type RequestAt = (usize, usize);
 
 /// The sentence, where one node or one constraint is what they lack: `no node has devices for all requests: ...`.
 pub(crate) fn together(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Option<String> {
-    apart(case, survey).or_else(|| summed(case, survey)).or_else(|| constrained(cluster, case, survey))
+    apart(case, survey)
+        .or_else(|| summed(case, survey))
+        .or_else(|| constrained(cluster, case, survey))
+        .or_else(|| overdrawn(cluster, case, survey))
 }
 
 /// That requests need more devices together than any node has for them: `asks for 5 GPUs on one node (3 for `a`, 2 for `b`); the most

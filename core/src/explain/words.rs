@@ -135,10 +135,15 @@ pub(crate) fn headline(explanation: &Explanation, case: &Case, cluster: &Cluster
         State::NoDevices => match bottleneck(explanation) {
             Some(request) => request_line(request, explanation, pod),
             None => match explanation.requests.as_slice() {
-                [only] => format!(
-                    "request `{}` finds enough devices, but no choice of them satisfies the constraints",
-                    only.request
-                ),
+                [only] => {
+                    let is_constrained =
+                        case.question.claims.iter().any(|claim| !claim.spec.devices.constraints.is_empty());
+                    let but = match is_constrained {
+                        true => "no choice of them satisfies the constraints",
+                        false => "no choice of them can be had together",
+                    };
+                    format!("request `{}` finds enough devices, but {but}", only.request)
+                }
                 _ => "each request finds enough devices by itself, but not all of them together".to_owned(),
             },
         },
