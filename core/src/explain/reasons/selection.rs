@@ -7,7 +7,7 @@ use crate::api::node::{Node, NodeSelector, NodeSelectorOperator, NodeSelectorReq
 use crate::api::pod::Pod;
 use crate::finding::list;
 use crate::gather::Gather;
-use crate::near::nearest;
+use crate::near::{did_you_mean, nearest};
 use crate::scheduler::node_fit::{is_inferred, selects};
 
 /// What is wanted and what the nodes have instead, where one requirement is what none of them meets.
@@ -29,9 +29,11 @@ pub(super) fn hint(asked: &Asked<'_>, names: &[String]) -> Option<String> {
             format!("{they} {have} no such label{}", meant(near))
         }
         false => {
-            let near =
-                requirement.values.iter().find_map(|value| nearest(value, values.iter().map(|one| one.as_str())));
-            format!("{they} {have} {}{}", list(values.iter().copied()), meant(near))
+            // A value that some node has was meant as it is.
+            let all = || asked.cluster.nodes().values().filter_map(|node| node.metadata.labels.get(key));
+            let near = requirement.values.iter().find_map(|value| did_you_mean(value, &mut all().map(String::as_str)));
+            let near = near.map(|near| format!(": {near}")).unwrap_or_default();
+            format!("{they} {have} {}{near}", list(values.iter().copied()))
         }
     };
     Some(format!("the Pod wants {}; {there}", in_words(&requirement)))
