@@ -141,6 +141,7 @@ impl<'t> Trials<'t> {
                 Some(Ok(others)) => {
                     leaving.without_place.extend(others.without_place);
                     leaving.evicted.extend(others.evicted);
+                    leaving.waiting = leaving.waiting.max(others.waiting);
                 }
                 Some(Err(())) => return false,
                 None => return true,
@@ -181,7 +182,19 @@ impl<'t> Trials<'t> {
     ) -> Leaving {
         let is_new = |one: &&Preempted| self.settled.preempted.iter().all(|known| known.pod != one.pod);
         let evicted = settled.preempted.iter().filter(is_new).map(|one| format!("{}/{}", one.pod.0, one.pod.1));
-        Leaving { without_place: self.displaced(subject, suggestion, cluster, settled), evicted: evicted.collect() }
+        Leaving {
+            without_place: self.displaced(subject, suggestion, cluster, settled),
+            evicted: evicted.collect(),
+            waiting: self.waiting(subject, cluster, settled),
+        }
+    }
+
+    /// How many Pods of the subject's workload still wait, of how many, where the suggestion does not help all of them.
+    fn waiting(&self, subject: &ObjectRef, cluster: &Cluster, settled: &Settled) -> Option<(usize, usize)> {
+        let pod = self.cluster.pods().get(&key_of(subject)).filter(|_| subject.kind == "Pod")?;
+        let owner = reference(root_of(self.cluster, pod)?);
+        let (after, before) = (pending(cluster, settled, &owner), pending(self.cluster, self.settled, &owner));
+        (after > 0).then_some((after, before))
     }
 
     /// Whether a Pod has a place; of the Pods of a workload, which get other names, whether more have one.
@@ -234,11 +247,20 @@ pub(crate) struct Leaving {
     without_place: BTreeSet<String>,
     /// Pods that go for one of higher priority, as `namespace/name`.
     evicted: BTreeSet<String>,
+    /// How many Pods of the workload still wait, of how many.
+    waiting: Option<(usize, usize)>,
 }
 
 impl Leaving {
     /// Says it behind the text of a suggestion.
     pub(crate) fn tell(&self, suggestion: &mut Suggestion) {
+        if let Some((after, before)) = self.waiting {
+            let (helped, has) = match before.saturating_sub(after) {
+                1 => (1, "has"),
+                several => (several, "have"),
+            };
+            suggestion.text.push_str(&format!("; then {helped} of {before} waiting Pods {has} a place"));
+        }
         let mut say = |names: &BTreeSet<String>, one: &str, many: &str, what: &str| {
             let verb = if names.len() == 1 { one } else { many };
             if !names.is_empty() {
