@@ -82,8 +82,7 @@ pub(super) fn overdrawn(cluster: &mut Cluster, case: &Case, survey: &Survey) -> 
     let what = plural(needed, noun);
     let name = &counter.2;
     Some(format!(
-        "asks for {what} on one node; on node `{node}` these draw at least {least} of the shared counter `{name}`, of which {left} is \
-         left{by}"
+        "asks for {what} on one node; those of `{node}` draw at least {least} of the shared counter `{name}`, {left} is left{by}"
     ))
 }
 

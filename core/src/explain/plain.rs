@@ -574,9 +574,7 @@ fn amounts(
                 drained.map(|(id, name, _)| holders::of_counter(cluster, held, &id, &name)).unwrap_or_default();
             let by =
                 if drawing.is_empty() { String::new() } else { format!("; in use by {}", holders::in_words(&drawing)) };
-            format!(
-                "; each needs {needs} of `{name}`, which partitions of one device share, of which {left} is left{by}"
-            )
+            format!("; each needs {needs} of the shared counter `{name}`, of which {left} is left{by}")
         }
         ReasonKind::CapacityNever => match allowed {
             Some(allowed) => format!(" with {needs} of `{name}`; the request policy allows {allowed}"),

@@ -30,7 +30,7 @@ pub(crate) fn together(cluster: &mut Cluster, case: &Case, survey: &Survey) -> O
 }
 
 /// That requests need more devices together than any node has for them: `asks for 5 GPUs on one node (3 for `a`, 2 for `b`); the most
-/// that one node has for them is 4`.
+/// on one is 4`.
 fn summed(case: &Case, survey: &Survey) -> Option<String> {
     let scarce: Vec<Scarce> = survey.nodes.iter().map(|node| survey.scarce(node)).collect::<Option<_>>()?;
     let least = scarce.iter().min_by_key(|scarce| scarce.lack())?;
@@ -55,10 +55,7 @@ fn summed(case: &Case, survey: &Survey) -> Option<String> {
     let more = units.len().saturating_sub(MOST);
     let parts: Vec<String> = parts.chain((more > 0).then(|| format!("and for {more} more"))).collect();
     let (needed, there) = (plural(least.needed, noun), least.there);
-    Some(format!(
-        "asks for {needed} on one node ({}); the most that one node has for them is {there}",
-        parts.join(", ")
-    ))
+    Some(format!("asks for {needed} on one node ({}); the most on one is {there}", parts.join(", ")))
 }
 
 /// That requests find their devices on different nodes.
