@@ -337,6 +337,10 @@ type Change struct {
 	Kind string `json:"kind"`
 	// Claim.
 	Claim string `json:"claim,omitempty"`
+	// Name of the template that a claim is made from.
+	Template string `json:"template,omitempty"`
+	// Name of the Pod's entry that gets a claim of its own.
+	Entry string `json:"entry,omitempty"`
 	// Request.
 	Request string `json:"request,omitempty"`
 	// Position of the selector or constraint, from 0.

@@ -786,6 +786,12 @@ export type Change = {
   /** The new expression. */
   to: string,
 } | {
+  "kind": "remakeClaim",
+  /** Claim. */
+  claim: string,
+  /** Name of the template. */
+  template: string,
+} | {
   "kind": "useNodes",
   /** Their names. */
   nodes: Array<string>,
@@ -807,6 +813,14 @@ export type Change = {
   rule: PlacementRule,
   /** The label of nodes whose value names the domain. */
   key: string,
+} | {
+  "kind": "ownClaim",
+  /** Name of the Pod's entry. */
+  entry: string,
+  /** The claim that it shares. */
+  claim: string,
+  /** The ResourceClaimTemplate from which its own one is made. */
+  template: string,
 } | {
   "kind": "lowerResource",
   /** Name of the resource. */
