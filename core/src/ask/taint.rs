@@ -1,5 +1,6 @@
 //! Who would be evicted, and when.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -138,16 +139,16 @@ pub(super) fn evictions(cluster: &Cluster, given: &Cluster, now: Time) -> Vec<Ev
         unknown,
     };
     let known = eviction::preview(cluster, cluster.profile(), now);
-    let mut all: Vec<Eviction> = known.iter().map(|(key, at, claims)| of_pod(key, *at, claims, false)).collect();
+    let mut all: BTreeMap<&Key, Eviction> = BTreeMap::new();
+    all.extend(known.iter().map(|(key, at, claims)| (key, of_pod(key, *at, claims, false))));
     let may_evict = eviction::may_evict(cluster, cluster.profile());
-    let unknown = given.users_of_unknown_claims().filter(|_| may_evict);
-    for (pod, claim) in unknown.filter(|(pod, _)| !pod.metadata.is_deleting()) {
-        let pod = of_pod(&key_of(&pod.metadata), now, std::slice::from_ref(claim), true);
-        match all.iter_mut().find(|known| known.pod == pod.pod) {
-            Some(known) => known.claims.extend(pod.claims.into_iter().filter(|_| known.unknown)),
-            None => all.push(pod),
-        }
+    let unknown = given.users_of_unknown_claims().filter(|(pod, _)| may_evict && !pod.metadata.is_deleting());
+    let unknown: Vec<(Key, Key)> = unknown.map(|(pod, claim)| (key_of(&pod.metadata), claim.clone())).collect();
+    for (pod, claim) in &unknown {
+        let known = all.entry(pod).or_insert_with(|| of_pod(pod, now, &[], true));
+        known.claims.extend(known.unknown.then(|| named(claim)));
     }
+    let mut all: Vec<Eviction> = all.into_values().collect();
     all.arrange_by(|a, b| (a.in_seconds, &a.pod).cmp(&(b.in_seconds, &b.pod)));
     all
 }

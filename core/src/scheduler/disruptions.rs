@@ -7,83 +7,169 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::topology::{ByLabel, Selector};
 use crate::api::condition::{condition, text};
+use crate::api::object::Object;
 use crate::api::others::Bystander;
 use crate::api::pod::Pod;
 use crate::api::read::{Json, Path};
 use crate::api::source::LabelSelector;
 use crate::api::workload::WorkloadSpec;
 use crate::cluster::Cluster;
+use crate::gather::Gather;
 use crate::profile::Version;
 
-/// One PodDisruptionBudget.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Budget {
-    namespace: String,
-    selector: LabelSelector,
-    /// Pods whose going is counted already.
-    disrupted: BTreeSet<String>,
-    /// How many more may go.
-    allowed: i64,
+/// All PodDisruptionBudgets by namespace and name, but those that select nothing or everything: preemption ignores them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Budgets {
+    all: Vec<Budget>,
+    /// Their positions, by namespace.
+    by_label: BTreeMap<String, ByLabel>,
 }
 
-/// All budgets by namespace and name, but those that select nothing or everything: preemption ignores them.
-pub(super) fn budgets(cluster: &Cluster) -> Vec<Budget> {
-    let kind = "PodDisruptionBudget";
-    let from = (kind.to_owned(), String::new(), String::new());
-    let all = cluster.bystanders().range_from(&from).take_while(|((found, ..), _)| found == kind);
-    all.filter_map(|(_, budget)| Budget::of(cluster, budget)).collect()
+/// One PodDisruptionBudget.
+#[derive(Clone, Debug)]
+struct Budget {
+    given: Bystander,
+    selector: Selector,
+    /// Names of the Pods that it selects and that have not ended.
+    pods: BTreeSet<String>,
+    /// How many more may go, as of the last look.
+    allowed: i64,
+    /// Whether something changed since.
+    is_old: bool,
+}
+
+impl Budgets {
+    /// Those of a cluster.
+    pub(super) fn of(cluster: &Cluster) -> Self {
+        let kind = "PodDisruptionBudget";
+        let from = (kind.to_owned(), String::new(), String::new());
+        let all = cluster.bystanders().range_from(&from).take_while(|((found, ..), _)| found == kind);
+        let mut budgets = Self::default();
+        for budget in all.filter_map(|(_, budget)| Budget::new(budget)) {
+            let labels = budgets.by_label.entry(budget.given.metadata.namespace.clone()).or_default();
+            labels.insert(&budget.selector, budgets.all.len());
+            budgets.all.push(budget);
+        }
+        if !budgets.all.is_empty() {
+            cluster.pods().values().for_each(|pod| budgets.add(pod));
+        }
+        budgets
+    }
+
+    /// Takes a change of a Pod into account.
+    pub(super) fn note(&mut self, before: Option<&Object>, after: Option<&Object>) {
+        if let Some(Object::Pod(pod)) = before {
+            for position in self.selecting(pod) {
+                self.all.get_mut(position).into_iter().for_each(|budget| budget.remove(pod));
+            }
+        }
+        if let Some(Object::Pod(pod)) = after {
+            self.add(pod);
+        }
+    }
+
+    fn add(&mut self, pod: &Pod) {
+        for position in self.selecting(pod).into_iter().filter(|_| !pod.is_finished()) {
+            self.all.get_mut(position).into_iter().for_each(|budget| budget.add(pod));
+        }
+    }
+
+    /// Takes into account that controllers want other numbers of Pods.
+    pub(super) fn doubt(&mut self) {
+        self.all.iter_mut().for_each(|budget| budget.is_old = true);
+    }
+
+    /// Looks at what changed. Gives the nodes on which other Pods may break a budget than before.
+    pub(super) fn refresh(&mut self, cluster: &Cluster) -> BTreeSet<String> {
+        let old = self.all.iter_mut().filter(|budget| budget.is_old);
+        old.flat_map(|budget| budget.refresh(cluster)).gather()
+    }
+
+    /// Whether the going of each Pod in turn breaks a budget.
+    pub(super) fn violations<'p>(&self, pods: impl IntoIterator<Item = &'p Pod>, version: Version) -> Vec<bool> {
+        let mut gone: BTreeMap<usize, i64> = BTreeMap::new();
+        let violates = |pod: &Pod| {
+            if pod.metadata.labels.is_empty() {
+                return false;
+            }
+            let mut is_broken = false;
+            for position in self.selecting(pod) {
+                let Some(budget) = self.all.get(position).filter(|budget| !budget.has_counted(pod)) else { continue };
+                let gone = gone.entry(position).or_default();
+                *gone = gone.saturating_add(1);
+                is_broken |= *gone > budget.allowed;
+                // From 1.37 on the first budget that has nothing left ends it: those behind it are not charged.
+                if is_broken && version >= Version::V1_37 {
+                    break;
+                }
+            }
+            is_broken
+        };
+        pods.into_iter().map(violates).collect()
+    }
+
+    /// Positions of the budgets that select a Pod, the first one first.
+    fn selecting(&self, pod: &Pod) -> BTreeSet<usize> {
+        let labels = &pod.metadata.labels;
+        let Some(by_label) = self.by_label.get(&pod.metadata.namespace) else { return BTreeSet::new() };
+        let is_selected = |position: &usize| self.all.get(*position).is_some_and(|one| one.selector.matches(labels));
+        by_label.candidates(labels).filter(is_selected).gather()
+    }
 }
 
 impl Budget {
-    fn of(cluster: &Cluster, budget: &Bystander) -> Option<Self> {
-        let spec = budget.rest.get("spec")?;
-        let selector = LabelSelector::read(spec.get("selector")?.clone(), &Path::ROOT, &mut Vec::new()).ok()?;
+    fn new(given: &Bystander) -> Option<Self> {
+        let selector = given.rest.get("spec")?.get("selector")?.clone();
+        let selector = LabelSelector::read(selector, &Path::ROOT, &mut Vec::new()).ok()?;
         if selector.match_labels.is_empty() && selector.match_expressions.is_empty() {
             return None;
         }
-        let namespace = budget.metadata.namespace.clone();
-        let status = budget.rest.get("status").unwrap_or(&Value::Null);
-        let disrupted = status.get("disruptedPods").and_then(Value::as_object);
-        let disrupted = disrupted.into_iter().flat_map(|pods| pods.keys().cloned()).collect();
-        let pods = cluster.pods().values().filter(|pod| {
-            pod.metadata.namespace == namespace && !pod.is_finished() && selector.matches(&pod.metadata.labels)
-        });
+        let selector = Selector::of(Some(&selector));
+        Some(Self { given: given.clone(), selector, pods: BTreeSet::new(), allowed: 0, is_old: true })
+    }
+
+    fn add(&mut self, pod: &Pod) {
+        self.pods.insert(pod.metadata.name.clone());
+        self.is_old = true;
+    }
+
+    fn remove(&mut self, pod: &Pod) {
+        self.pods.remove(&pod.metadata.name);
+        self.is_old = true;
+    }
+
+    fn status(&self) -> &Value {
+        self.given.rest.get("status").unwrap_or(&Value::Null)
+    }
+
+    /// Whether the going of a Pod is counted already.
+    fn has_counted(&self, pod: &Pod) -> bool {
+        let disrupted = self.status().get("disruptedPods").and_then(Value::as_object);
+        disrupted.is_some_and(|pods| pods.contains_key(&pod.metadata.name))
+    }
+
+    /// Counts again. Gives the nodes with more of its Pods than could go before, or than can go now.
+    fn refresh(&mut self, cluster: &Cluster) -> Vec<String> {
+        let namespace = &self.given.metadata.namespace;
+        let pods = self.pods.iter().filter_map(|name| cluster.pods().get(&(namespace.clone(), name.clone())));
         let pods: Vec<&Arc<Pod>> = pods.collect();
-        let allowed = allowed(cluster, spec, status, &pods);
-        Some(Self { namespace, selector, disrupted, allowed })
-    }
-
-    fn selects(&self, pod: &Pod) -> bool {
-        self.namespace == pod.metadata.namespace
-            && self.selector.matches(&pod.metadata.labels)
-            && !self.disrupted.contains(&pod.metadata.name)
-    }
-}
-
-/// Whether the going of each Pod in turn breaks a budget.
-pub(super) fn violations<'p>(
-    budgets: &[Budget],
-    pods: impl IntoIterator<Item = &'p Pod>,
-    version: Version,
-) -> Vec<bool> {
-    let mut left: Vec<i64> = budgets.iter().map(|budget| budget.allowed).collect();
-    let violates = |pod: &Pod| {
-        if pod.metadata.labels.is_empty() {
-            return false;
+        let spec = self.given.rest.get("spec").unwrap_or(&Value::Null);
+        let allowed = allowed(cluster, spec, self.status(), &pods);
+        self.is_old = false;
+        let before = std::mem::replace(&mut self.allowed, allowed);
+        if before == allowed {
+            return Vec::new();
         }
-        let mut is_broken = false;
-        for (_, left) in budgets.iter().zip(&mut left).filter(|(budget, _)| budget.selects(pod)) {
-            *left = left.saturating_sub(1);
-            is_broken |= *left < 0;
-            // From 1.37 on the first budget that has nothing left ends it: those behind it are not charged.
-            if is_broken && version >= Version::V1_37 {
-                break;
-            }
+        let mut nodes: BTreeMap<&str, i64> = BTreeMap::new();
+        for pod in pods.into_iter().filter(|pod| !pod.spec.node_name.is_empty()) {
+            let pods = nodes.entry(&pod.spec.node_name).or_default();
+            *pods = pods.saturating_add(1);
         }
-        is_broken
-    };
-    pods.into_iter().map(violates).collect()
+        let least = before.min(allowed);
+        nodes.into_iter().filter(|(_, pods)| *pods > least).map(|(node, _)| node.to_owned()).collect()
+    }
 }
 
 /// How many may go: what the status says, less those that went since; without one what the disruption controller would write.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::NAME;
 use super::classes::{Change, ClassIdx, Classes, DeviceAsks, NodeAsks};
+use super::disruptions::Budgets;
 use super::node_fit::{self, NodeState, Resources, Room, requests};
 use super::preemption::{self, Contest};
 use super::queue::{is_waiting, waits_for};
@@ -34,6 +35,8 @@ pub struct NodeCache {
     nominated: BTreeMap<Key, i64>,
     /// What came of it for the Pods that asked last whose place they may take.
     pub(super) contest: Option<Contest>,
+    /// How many Pods may go, once that was asked for.
+    pub(super) budgets: Option<Budgets>,
     /// What ordinary tests said.
     pub(super) by_nodes: Classes<NodeAsks>,
     /// What the allocator said.
@@ -86,6 +89,7 @@ impl NodeCache {
             priorities: BTreeMap::new(),
             nominated: BTreeMap::new(),
             contest: None,
+            budgets: None,
             by_nodes: Classes::default(),
             by_devices: Classes::default(),
             topology: Topology::default(),
@@ -116,12 +120,22 @@ impl NodeCache {
 
     /// Takes a change into account.
     pub fn note(&mut self, trigger: &Trigger) {
+        self.note_disruption(trigger);
         match (trigger.latest(), &trigger.after) {
             (Some(Object::Pod(pod)), Some(_)) => self.place(pod),
             (Some(Object::Pod(pod)), None) => self.forget(&key_of(&pod.metadata)),
             (Some(Object::Node(node)), Some(_)) => self.add(node.clone()),
             (Some(Object::Node(node)), None) => self.remove(&node.metadata.name),
             (Some(Object::Namespace(namespace)), after) => self.topology.name_space(namespace, after.is_some()),
+            _ => {}
+        }
+    }
+
+    fn note_disruption(&mut self, trigger: &Trigger) {
+        match (trigger.latest(), &mut self.budgets) {
+            (Some(Object::Pod(_)), Some(budgets)) => budgets.note(trigger.before.as_deref(), trigger.after.as_deref()),
+            (Some(Object::Workload(_)), Some(budgets)) => budgets.doubt(),
+            (Some(Object::PodDisruptionBudget(_)), _) => (self.budgets, self.contest) = (None, None),
             _ => {}
         }
     }

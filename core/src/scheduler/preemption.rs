@@ -11,14 +11,14 @@
 //! Source: `pkg/scheduler/framework/preemption`, `plugins/defaultpreemption`.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::attempt::{Nomination, Scheduler};
 use super::classes::NodeAsks;
-use super::disruptions::{Budget, budgets, violations};
+use super::disruptions::Budgets;
 use super::filter::{Asked, Devices, Standing};
 use super::message::{self, counted};
 use super::node_fit::{NodeState, Refusal, Resources};
@@ -69,7 +69,6 @@ pub struct Takeover {
 pub(super) struct Contest {
     asks: NodeAsks,
     priority: i64,
-    budgets: Vec<Budget>,
     /// By name, as of the last change of each.
     nodes: BTreeMap<String, (u64, Outcome)>,
     /// Where nobody's going helped: as of how many changes of nodes, and what was said of them, with their number.
@@ -156,7 +155,9 @@ impl Scheduler<'_> {
         if let Some(known) = self.known_fruitless(asked) {
             return known;
         }
-        let mut contest = self.contest(asked);
+        let mut budgets = self.book.budgets.take().unwrap_or_else(|| Budgets::of(self.cluster));
+        let differing = budgets.refresh(self.cluster);
+        let mut contest = self.contest(asked, &differing);
         let mut own = asked.clone();
         for node in curable {
             let changed = self.book.node(node).map_or(0, NodeState::changed);
@@ -165,10 +166,11 @@ impl Scheduler<'_> {
                 if asked.filters.wanted.is_some() {
                     own.filters.wanted = self.book.topology.wanted((pod, asked.filters.own));
                 }
-                let outcome = self.victims_on(&mut own, node, &contest.budgets);
+                let outcome = self.victims_on(&mut own, node, &budgets);
                 contest.nodes.insert(node.clone(), (changed, outcome));
             }
         }
+        self.book.budgets = Some(budgets);
         let others = self.book.len().saturating_sub(curable.len());
         let mut texts = [(NOT_HELPFUL.to_owned(), others)].into_iter().gather();
         let mut best: Option<(&String, &Candidate)> = None;
@@ -198,17 +200,18 @@ impl Scheduler<'_> {
     }
 
     /// What is known of nodes for a Pod; nothing where the last one asked for something else.
-    fn contest(&mut self, asked: &Asked<'_>) -> Contest {
-        let (priority, budgets) = (asked.pod().priority(), budgets(self.cluster));
+    fn contest(&mut self, asked: &Asked<'_>, differing: &BTreeSet<String>) -> Contest {
+        let priority = asked.pod().priority();
         let asks = self.asks_for_room(asked);
-        let is_of = |known: &Contest| {
-            asks.as_ref() == Some(&known.asks) && known.priority == priority && known.budgets == budgets
-        };
+        let is_of = |known: &Contest| asks.as_ref() == Some(&known.asks) && known.priority == priority;
         match self.book.contest.take().filter(is_of) {
-            Some(known) => known,
+            Some(mut known) => {
+                differing.iter().for_each(|node| known.forget(node));
+                known
+            }
             None => {
                 let asks = asks.unwrap_or_else(|| asked.of_nodes());
-                Contest { asks, priority, budgets, nodes: BTreeMap::new(), fruitless: None }
+                Contest { asks, priority, nodes: BTreeMap::new(), fruitless: None }
             }
         }
     }
@@ -273,7 +276,7 @@ impl Scheduler<'_> {
     /// # Errors
     ///
     /// What the scheduler says of the node where there are none, or where that would not help.
-    fn victims_on(&mut self, asked: &mut Asked<'_>, node: &str, budgets: &[Budget]) -> Outcome {
+    fn victims_on(&mut self, asked: &mut Asked<'_>, node: &str, budgets: &Budgets) -> Outcome {
         let mut lower = self.lower_on(node, asked.pod().priority());
         if lower.is_empty() {
             return Err(vec![NO_VICTIMS.to_owned()]);
@@ -287,7 +290,8 @@ impl Scheduler<'_> {
             lower.iter().for_each(|victim| self.stay(&mut trial, victim));
             return Err(said);
         }
-        let violates = violations(budgets, lower.iter().map(|victim| &*victim.pod), self.settings.profile.version);
+        let version = self.settings.profile.version;
+        let violates = budgets.violations(lower.iter().map(|victim| &*victim.pod), version);
         let (first, later): (Vec<_>, Vec<_>) = lower.into_iter().zip(violates).partition(|(_, violates)| *violates);
         let mut victims: Vec<Victim> = Vec::new();
         let mut violations = 0usize;

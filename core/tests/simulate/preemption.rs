@@ -319,3 +319,26 @@ fn only_the_reference_takes_a_port_for_free_that_a_second_pod_has() {
         "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
     );
 }
+
+/// What one Pod learned of a node holds for the next one only as long as budgets let as many Pods go.
+#[test]
+fn a_budget_that_is_used_up_counts_for_the_next_pod() {
+    let of_shop = |name: &str, node: &str| {
+        placed(name, 1, 2, node, 1).replace("{ app: a1 }", "{ app: shop }").replace("{ app: a2 }", "{ app: shop }")
+    };
+    let cluster = [
+        node("n1", 2),
+        node("n2", 2),
+        node("n3", 2),
+        of_shop("a1", "n1"),
+        of_shop("a2", "n2"),
+        placed("b", 5, 2, "n3", 1),
+        budget("shop", ", minAvailable: 1 }"),
+        pod("high-1", 100, 2, "", ""),
+        pod("high-2", 100, 2, "", ""),
+    ]
+    .concat();
+    assert_eq!(victims(&run(&cluster)), ["a1", "b"]);
+    // Where both may go, they do: they are the least important ones.
+    assert_eq!(victims(&run(&cluster.replace("minAvailable: 1", "minAvailable: 0"))), ["a1", "a2"]);
+}

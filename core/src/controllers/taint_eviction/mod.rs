@@ -44,6 +44,8 @@ struct Eviction {
     at: Time,
     /// UIDs of the rules that contribute.
     rules: BTreeSet<String>,
+    /// The claims whose devices are tainted.
+    claims: BTreeSet<Key>,
 }
 
 /// Whether a change can make a difference.
@@ -98,15 +100,9 @@ pub fn preview(cluster: &Cluster, profile: &Profile, now: Time) -> Vec<(Key, Tim
     if !profile.features.device_taints {
         return Vec::new();
     }
-    let taints = Taints::of(cluster, profile);
-    let of_pod = |key: &Key| -> Vec<Key> {
-        let Some(pod) = cluster.pods().get(key) else { return Vec::new() };
-        let is_tainted = |(_, claim): &(&Key, &Arc<ResourceClaim>)| of_claim(claim, &taints, profile, now).is_some();
-        let claims = cluster.claims().iter().filter(|(claim, _)| claim.0 == key.0).filter(is_tainted);
-        claims.filter(|(_, claim)| uses(cluster, profile, pod, claim)).map(|(key, _)| key.clone()).collect()
-    };
-    let evictions = evictions(cluster, profile, &taints, now);
-    evictions.into_iter().map(|(key, eviction)| (key.clone(), eviction.at, of_pod(&key))).collect()
+    let evictions = evictions(cluster, profile, &Taints::of(cluster, profile), now);
+    let of_pod = |(key, eviction): (Key, Eviction)| (key, eviction.at, eviction.claims.into_iter().collect());
+    evictions.into_iter().map(of_pod).collect()
 }
 
 /// Taints because of which Pods have to go by now, in words, by Pod. Those that are being deleted already are left out.
@@ -141,6 +137,7 @@ fn evictions(cluster: &Cluster, profile: &Profile, taints: &Taints<'_>, now: Tim
         let known = evictions.entry(entries::key_of(&pod.metadata)).or_insert_with(|| eviction.clone());
         known.at = known.at.min(eviction.at);
         known.rules.extend(eviction.rules);
+        known.claims.extend(eviction.claims);
     }
     evictions
 }
@@ -153,7 +150,7 @@ fn users<'c>(
     now: Time,
 ) -> impl Iterator<Item = (&'c Arc<Pod>, Eviction)> {
     cluster.claims().iter().flat_map(move |(key, claim)| {
-        let eviction = of_claim(claim, taints, profile, now);
+        let eviction = of_claim(key, claim, taints, profile, now);
         let pods = eviction.as_ref().map(|_| pods_of(cluster, key, claim)).unwrap_or_default();
         let users = pods.into_values().filter(|pod| uses(cluster, profile, pod, claim));
         users.filter_map(move |pod| Some((pod, eviction.clone()?)))
@@ -186,13 +183,14 @@ fn uses(cluster: &Cluster, profile: &Profile, pod: &Pod, claim: &ResourceClaim) 
 }
 
 /// When the users of a claim have to go; `None` while they may stay.
-fn of_claim(claim: &ResourceClaim, taints: &Taints<'_>, profile: &Profile, now: Time) -> Option<Eviction> {
+fn of_claim(key: &Key, claim: &ResourceClaim, taints: &Taints<'_>, profile: &Profile, now: Time) -> Option<Eviction> {
     let results = &claim.status.allocation.as_ref()?.devices.results;
     let mut found: Option<Eviction> = None;
     for result in results {
         for taint in taints.on(result) {
             let Some(at) = taints::time(taint.taint, &result.tolerations, profile.mode, now) else { continue };
-            let eviction = found.get_or_insert_with(|| Eviction { at, rules: BTreeSet::new() });
+            let eviction =
+                found.get_or_insert_with(|| Eviction { at, rules: BTreeSet::new(), claims: [key.clone()].into() });
             eviction.at = eviction.at.min(at);
             eviction.rules.extend(taint.rule.map(|rule| rule.metadata.uid.clone()));
         }

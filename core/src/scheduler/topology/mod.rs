@@ -16,8 +16,8 @@ use std::sync::Arc;
 pub(super) use asks::{Asks, asks, is_helped};
 use asks::{Pull, Term, held_terms, satisfies};
 pub(super) use leanings::Leanings;
-pub(super) use selector::Selector;
-use selector::{ByLabel, Labels, Namespaces};
+pub(super) use selector::{ByLabel, Selector};
+use selector::{Labels, Namespaces};
 use watch::{Domains, Question, Watch};
 
 use super::node_fit::{Refusal, is_inferred};

@@ -170,14 +170,14 @@ impl PodSelector {
 
 /// Numbers by a label that everything has which they are looked up for, where there is such a label.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ByLabel {
+pub(in crate::scheduler) struct ByLabel {
     certain: BTreeMap<String, BTreeMap<String, BTreeSet<usize>>>,
     others: BTreeSet<usize>,
 }
 
 impl ByLabel {
     /// Notes the number of a selector.
-    pub(super) fn insert(&mut self, selector: &Selector, number: usize) {
+    pub(in crate::scheduler) fn insert(&mut self, selector: &Selector, number: usize) {
         match selector.certain() {
             Some((key, value)) => {
                 self.certain.entry(key.clone()).or_default().entry(value.clone()).or_default().insert(number);
@@ -205,7 +205,7 @@ impl ByLabel {
     }
 
     /// The numbers of all selectors that may match labels, each once.
-    pub(super) fn candidates<'b>(&'b self, labels: &'b Labels) -> impl Iterator<Item = usize> + 'b {
+    pub(in crate::scheduler) fn candidates<'b>(&'b self, labels: &'b Labels) -> impl Iterator<Item = usize> + 'b {
         let with_labels = labels.iter().filter_map(|(key, value)| self.certain.get(key)?.get(value));
         with_labels.flatten().chain(&self.others).copied()
     }
