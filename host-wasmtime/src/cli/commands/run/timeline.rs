@@ -1,5 +1,7 @@
 //! `apportion run` in virtual time: what happens to claims and Pods, step by step.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context, Result, bail};
 use apportion::{HostLimits, Runner};
 use apportion_core::allocate::Limits;
@@ -132,11 +134,16 @@ impl Steps {
     {
         let taken = input.taken(plays.submit(&input.texts)?);
         stage::wait("letting time pass", taken.sentence(&input.sources));
-        Ok((taken, play(&mut plays, self)?))
+        let namespaces = namespaces(input, &self.steps);
+        Ok((taken, play(&mut plays, self, &namespaces)?))
     }
 }
 
-fn play<P: Plays>(plays: &mut P, Steps { steps, until, keeps_stages }: &Steps) -> Result<Played>
+fn play<P: Plays>(
+    plays: &mut P,
+    Steps { steps, until, keeps_stages }: &Steps,
+    namespaces: &BTreeSet<String>,
+) -> Result<Played>
 where
     P::Error: std::error::Error + Send + Sync + 'static,
 {
@@ -150,7 +157,7 @@ where
         let at = start.plus_millis(step.at_millis);
         // What is due before the step happens before it, and so does what is due at its time.
         settled = worse(settled, plays.run_until(at)?);
-        let object = placed(plays, &step.object)?;
+        let object = placed(plays, &step.object, namespaces)?;
         let command = in_namespace(step.command.clone(), &object.namespace);
         plays.tell(&object, &step.says)?;
         if let Err(refused) = plays.perform(command)? {
@@ -186,19 +193,33 @@ fn worse(one: Settled, other: Settled) -> Settled {
     if one == Settled::Restless { one } else { other }
 }
 
-/// The object with its namespace: the one that is written, the only one that has such an object, or `default`.
-fn placed<P: Plays>(plays: &mut P, object: &ObjectRef) -> Result<ObjectRef, P::Error> {
+/// The object with its namespace: the one that is written, the only one of some that has such an object, or `default`.
+fn placed<P: Plays>(plays: &mut P, object: &ObjectRef, namespaces: &BTreeSet<String>) -> Result<ObjectRef, P::Error> {
     if !object.namespace.is_empty() || !is_namespaced(&object.kind) {
         return Ok(object.clone());
     }
-    let text = |value: &Value, path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let all = plays.list(&object.kind)?;
-    let mut found = all.iter().filter(|value| text(value, "/metadata/name") == object.name);
-    let namespace = match (found.next(), found.next()) {
-        (Some(only), None) => text(only, "/metadata/namespace"),
-        _ => "default".to_owned(),
-    };
-    Ok(ObjectRef { namespace, ..object.clone() })
+    let mut found = Vec::new();
+    for namespace in namespaces {
+        let there = ObjectRef { namespace: namespace.clone(), ..object.clone() };
+        if plays.get(&there)?.is_some() {
+            found.push(there);
+        }
+    }
+    Ok(match <[ObjectRef; 1]>::try_from(found) {
+        Ok([only]) => only,
+        Err(_) => ObjectRef { namespace: "default".to_owned(), ..object.clone() },
+    })
+}
+
+/// Where objects can be that something is done to: namespaces of what is given and of what steps bring.
+fn namespaces(input: &Input, steps: &[Placed]) -> BTreeSet<String> {
+    let of = |object: &Value| object.pointer("/metadata/namespace").and_then(Value::as_str).map(str::to_owned);
+    let brought = steps.iter().filter_map(|placed| match &placed.step.command {
+        Command::Create(object) | Command::Apply(object) => of(object),
+        _ => None,
+    });
+    let given = input.objects().filter_map(|object| of(&object));
+    given.chain(brought).chain(["default".to_owned()]).collect()
 }
 
 fn in_namespace(mut command: Command, namespace: &str) -> Command {
