@@ -32,7 +32,9 @@ pub(crate) fn unknown(cluster: &Cluster, object: &ObjectRef) -> Finding {
 
 /// That there are no such devices. They are named by driver, pool and device, or by some of these that stand together.
 pub(crate) fn unknown_device(cluster: &Cluster, wanted: &str) -> Finding {
-    let finding = Finding::new(Code::ReadBadSettings, "", format!("there is no device `{wanted}`"));
+    let message =
+        if wanted.is_empty() { "there is no device".to_owned() } else { format!("there is no device `{wanted}`") };
+    let finding = Finding::new(Code::ReadBadSettings, "", message);
     let ids = || cluster.newest_devices().map(|(slice, device)| DeviceId::of(slice, device));
     let spelled = |DeviceId { driver, pool, device }: DeviceId| {
         let long = format!("{driver}/{pool}/{device}");

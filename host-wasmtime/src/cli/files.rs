@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -101,7 +101,10 @@ pub(crate) fn read(paths: &[String], network: Network) -> Result<Vec<Source>> {
             sources.extend(read_once(matching(name)?, true, &mut seen)?);
             continue;
         }
-        let metadata = fs::metadata(path).with_context(|| format!("`{name}` cannot be read"))?;
+        let metadata = match fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => bail!("there is no file or folder `{name}`"),
+            metadata => metadata.with_context(|| format!("`{name}` cannot be read"))?,
+        };
         if metadata.is_dir() {
             collect(path, MAX_DEPTH, &mut files)?;
             if files.is_empty() {

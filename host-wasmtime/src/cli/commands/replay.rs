@@ -1,6 +1,6 @@
 //! `apportion replay`.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use apportion::Runner;
 use apportion_core::ask::SNAPSHOT_FORMAT;
 use apportion_core::wire;
@@ -24,11 +24,11 @@ pub(crate) struct ReplayArguments {
 pub(super) fn replay(arguments: &ReplayArguments) -> Result<Shown> {
     let sources = files::read(std::slice::from_ref(&arguments.file), files::Network::Refused)?;
     let Some(source) = sources.first() else { bail!("`{}` cannot be read", arguments.file) };
-    let mut snapshot: Value =
-        serde_json::from_slice(&source.text).with_context(|| format!("`{}` is not JSON", source.name))?;
-    if snapshot.get("format").and_then(Value::as_str) != Some(SNAPSHOT_FORMAT) {
-        bail!("`{}` is not a snapshot of the format `{SNAPSHOT_FORMAT}`", source.name);
-    }
+    let snapshot: Option<Value> = serde_json::from_slice(&source.text).ok();
+    let format = |snapshot: &Value| snapshot.get("format").and_then(Value::as_str) == Some(SNAPSHOT_FORMAT);
+    let Some(mut snapshot) = snapshot.filter(format) else {
+        bail!("`{}` is no snapshot (`{SNAPSHOT_FORMAT}`); `apportion snapshot` makes one of manifests", source.name);
+    };
     let settings = snapshot.get_mut("settings").map(Value::take).unwrap_or_default();
     let objects = snapshot.get_mut("objects").map(Value::take).unwrap_or_default();
     let (profile, limits) = match wire::settings(settings) {
