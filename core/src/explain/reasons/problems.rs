@@ -7,7 +7,7 @@ use crate::api::meta::ObjectMeta;
 use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::resource_of;
-use crate::finding::{Code, Finding, ObjectRef, list};
+use crate::finding::{Code, Finding, list};
 
 use crate::explain::origin::{Origin, about_claim};
 use crate::near::{did_you_mean, kin, nearest_name as nearest};
