@@ -135,7 +135,7 @@ pub(crate) fn warning(cluster: &Cluster, changes: &[Change]) -> String {
         Change::Tolerate { taint, .. } => {
             let is_it = |known: &DeviceTaint| words::taint(known) == *taint;
             let is_marked = devices().any(|(_, device)| device.taints.iter().any(is_it));
-            is_marked.then_some("; the driver marked the device so: the Pod may get a broken one")
+            is_marked.then_some("; the driver set the taint: the device may be broken")
         }
         Change::AddDevices { like, .. } => {
             let found = devices().find(|(slice, device)| DeviceId::of(slice, device) == *like);
