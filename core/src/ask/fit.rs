@@ -10,7 +10,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::left::{Left, left_in};
 use super::taint::{NodesOfTaint, node_taints};
 use super::what_if::{Supposition, suppose};
 use crate::allocate::{Allowance, DeviceId, InUse, Limits, Place, Question, find_place};
@@ -19,6 +18,7 @@ use crate::api::node::Node;
 use crate::api::object::Object;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
+use crate::cluster::left::{Left, left_in};
 use crate::control_plane::admission::admit_value;
 use crate::explain::case::Case;
 use crate::explain::survey::{NodeTally, Survey};

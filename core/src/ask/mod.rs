@@ -7,7 +7,6 @@
 mod anonymize;
 mod expression;
 mod fit;
-pub(crate) mod left;
 mod nodes_needed;
 mod report;
 mod scores;

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::left::{Left, left_in};
 use super::taint::{NodesOfTaint, node_taints};
 use super::what_if::devices;
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, inspect};
@@ -19,6 +18,7 @@ use crate::api::claim::{DeviceRequest, DeviceSelector, ExactDeviceRequest, Resou
 use crate::api::quantity::Quantity;
 use crate::api::slice::{AttributeValue, Device, ResourceSlice};
 use crate::arrange::Arrange;
+use crate::cluster::left::{Left, left_in};
 use crate::cluster::selectors::Selectors;
 use crate::cluster::{Cluster, PoolState};
 use crate::control_plane::infer::infer_nodes;

@@ -6,6 +6,7 @@ pub mod entries;
 mod foreign;
 mod ingest;
 mod inventory;
+pub(crate) mod left;
 mod links;
 pub mod node_selector;
 mod objects;

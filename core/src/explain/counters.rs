@@ -11,8 +11,8 @@ use crate::allocate::DeviceId;
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect};
 use crate::api::quantity::Quantity;
 use crate::arrange::Arrange;
-use crate::ask::left::left_in;
 use crate::cluster::Cluster;
+use crate::cluster::left::left_in;
 
 /// A counter of all sets of a pool: driver, pool and name.
 type Counter = (String, String, String);

@@ -1,7 +1,7 @@
 //! What counters and shared capacities have left.
 
+use super::{Cluster, Draws, Ledger, SliceEntry};
 use crate::api::quantity::Quantity;
-use crate::cluster::{Cluster, Draws, Ledger, SliceEntry};
 
 /// A counter of a counter set, or a capacity of a device that several claims can share.
 #[derive(Clone, Debug)]
