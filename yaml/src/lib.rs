@@ -47,6 +47,7 @@ mod event;
 mod json;
 mod list;
 mod number;
+mod order;
 mod parts;
 mod path;
 mod positions;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use crate::order::in_order;
 use crate::path;
 use crate::tree::{NodeId, Span};
 
@@ -81,11 +82,8 @@ impl Fields {
 
     /// The fields as they stand in the text.
     pub(crate) fn in_written_order(&self) -> Vec<&Field> {
-        let mut fields: Vec<&Field> = self.0.iter().collect();
-        if fields.len() > MOST_UNSORTED {
-            fields.sort_by_key(|field| field.key.start);
-        }
-        fields
+        let fields: Vec<&Field> = self.0.iter().collect();
+        if fields.len() > MOST_UNSORTED { in_order(fields, |field| field.key.start as usize) } else { fields }
     }
 }
 

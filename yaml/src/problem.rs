@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::order::in_order;
+
 /// How much a problem matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
@@ -158,7 +160,7 @@ impl Problems {
             // Parsers point behind the last byte where something is missing at the end.
             problem.span = problem.span.start.min(end)..problem.span.end.min(end);
         }
-        self.kept.sort_by_key(|problem| problem.span.start);
+        self.kept = in_order(self.kept, |problem| problem.span.start);
         if self.dropped > 0 {
             let message = format!("{} more problems are not listed", self.dropped);
             let mut rest = Problem::new(ProblemCode::Limit, end..end, message);

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use crate::documents::{Document, Limits, Reading, read, start};
+use crate::order::in_order;
 use crate::positions::{Positions, Shape};
 use crate::tree::NodeId;
 use crate::write::{scalar, write};
@@ -67,11 +68,10 @@ fn gives(text: &[u8], values: &[Value]) -> bool {
 type Edit = (Range<usize>, String);
 
 /// The text with ranges replaced that do not overlap.
-fn apply(text: &[u8], mut edits: Vec<Edit>) -> Option<Vec<u8>> {
-    edits.sort_by_key(|(range, _)| range.start);
+fn apply(text: &[u8], edits: Vec<Edit>) -> Option<Vec<u8>> {
     let mut result = Vec::with_capacity(text.len());
     let mut at = 0;
-    for (range, new) in edits {
+    for (range, new) in in_order(edits, |(range, _)| range.start) {
         result.extend_from_slice(text.get(at..range.start)?);
         result.extend_from_slice(new.as_bytes());
         at = range.end;
@@ -206,7 +206,9 @@ impl<'t> Rewriter<'t> {
             }
         }
         for (name, _) in origins.iter().filter(|(_, origin)| matches!(origin, Origin::Nowhere)) {
-            let written = write(&Value::Object(Map::from_iter([((*name).to_owned(), new.get(*name)?.clone())])));
+            let mut field = Map::new();
+            field.insert((*name).to_owned(), new.get(*name)?.clone());
+            let written = write(&Value::Object(field));
             for line in written.lines() {
                 out.push(format!("{}{line}", spaces(column, shift)?));
             }

@@ -15,6 +15,7 @@ use super::pools::NodeView;
 use super::precheck::Need;
 use crate::api::quantity::Quantity;
 use crate::bits::Bits;
+use crate::gather::Gather;
 
 /// By row of the table of values, and by value: devices.
 type Holders = Vec<(usize, Vec<Bits>)>;
@@ -354,5 +355,5 @@ impl<'s, 'c> Bounds<'s, 'c> {
 
 /// The smaller amount of each counter; a counter that one of them does not draw from is left out.
 fn smaller<K: Ord + Copy>(a: BTreeMap<K, Quantity>, b: &BTreeMap<K, Quantity>) -> BTreeMap<K, Quantity> {
-    a.into_iter().filter_map(|(key, amount)| Some((key, amount.min(b.get(&key)?.clone())))).collect()
+    a.into_iter().filter_map(|(key, amount)| Some((key, amount.min(b.get(&key)?.clone())))).gather()
 }

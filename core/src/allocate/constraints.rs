@@ -14,6 +14,7 @@ use super::select::Derived;
 use crate::api::claim::DeviceConstraint;
 use crate::api::slice::{Attribute, AttributeValue};
 use crate::cluster::selectors::SelectorProblem;
+use crate::gather::Gather;
 
 /// What a device has for an attribute. Sets are numbered; equal sets have equal numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -230,7 +231,7 @@ impl<'c> Constraints<'c> {
     /// Takes in what a unit computes of a device.
     pub(super) fn learn(&mut self, unit: &Unit<'_>, position: usize, derived: Derived) {
         let held = derived.into_iter().map(|(name, value)| (name, value.map(|value| self.owned_set_of(&value))));
-        let held = held.collect();
+        let held = held.gather();
         self.derived.insert((unit.index, position), held);
     }
 

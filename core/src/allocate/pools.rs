@@ -7,6 +7,7 @@ use super::failure::{Fatal, bad_node_selector};
 use super::taints;
 use crate::api::node::Node;
 use crate::api::slice::{Device, DeviceTaint, ResourceSlice};
+use crate::arrange::Arrange;
 use crate::cluster::selectors::Selectors;
 use crate::cluster::{Cluster, DeviceIdx, Ledger, NodePools, PoolState, SliceEntry, Usage};
 use crate::profile::{Profile, Version};
@@ -128,7 +129,7 @@ impl<'c> NodeView<'c> {
     pub(super) fn mixes_counters(&self) -> bool {
         let counted = self.pools.iter().filter(|pool| pool.ledger.is_some());
         let mut names: Vec<&str> = counted.map(|pool| pool.name).collect();
-        names.sort_unstable();
+        names.arrange();
         names.windows(2).any(|pair| matches!(pair, [a, b] if a == b))
     }
 

@@ -20,13 +20,14 @@ use super::select::Verdicts;
 use super::{Answer, Asked, Budget, KnownQuestion, Limits, Outcome, differences, nodes, overlay};
 use crate::api::claim::{AllocationMode, ResourceClaim};
 use crate::api::node::Node;
+use crate::arrange::Arrange;
 use crate::cluster::{Cluster, Memory, NodePools};
 
 /// Cuts claims into rows: how many follow one another that ask for the same and have no devices yet. Where one is there twice, each is a
 /// row of its own.
 pub(super) fn lengths(claims: &[&ResourceClaim]) -> Vec<usize> {
     let mut seen: Vec<*const ResourceClaim> = claims.iter().copied().map(std::ptr::from_ref).collect();
-    seen.sort_unstable();
+    seen.arrange();
     seen.dedup();
     if seen.len() < claims.len() {
         return vec![1; claims.len()];

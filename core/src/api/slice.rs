@@ -10,6 +10,7 @@ use super::node::NodeSelector;
 use super::quantity::Quantity;
 use super::read::{Json, Path, Rest, api_enum, api_struct, report_unknown, take, wrong_type};
 use crate::finding::Finding;
+use crate::gather::Gather;
 
 api_struct! {
     /// `resource.k8s.io/v1` ResourceSlice.
@@ -265,7 +266,7 @@ macro_rules! attribute_values {
                 })*
                 // A second value is not unknown, only surplus: validation speaks of it.
                 let unknown = map.iter().filter(|(name, _)| ![$($name),*].contains(&name.as_str()));
-                report_unknown(&unknown.map(|(name, value)| (name.clone(), value.clone())).collect(), at, findings);
+                report_unknown(&unknown.map(|(name, value)| (name.clone(), value.clone())).gather(), at, findings);
                 map.extend(misfits);
                 Ok(Self { value: found, rest: Rest::new(map) })
             }

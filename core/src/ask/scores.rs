@@ -9,6 +9,7 @@ use crate::cluster::{Cluster, Key};
 use crate::control_plane::{Simulation, scheduling_order};
 use crate::explain::case::find;
 use crate::finding::{Code, Finding, ObjectRef};
+use crate::gather::Gather;
 use crate::profile::{Profile, Ranking};
 use crate::scheduler::{NodeScores, Plugin};
 
@@ -112,5 +113,5 @@ fn of_pod(simulation: &mut Simulation, key: &Key) -> PodScores {
 
 fn node_score(scores: &NodeScores) -> NodeScore {
     let named = Plugin::ALL.iter().zip(scores.plugins).map(|(plugin, score)| (plugin.name().to_owned(), score));
-    NodeScore { node: scores.node.clone(), score: scores.total, plugins: named.collect() }
+    NodeScore { node: scores.node.clone(), score: scores.total, plugins: named.gather() }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::semver::Semver;
 use super::value::{Entries, Eval, List, Map, QuantityValue, Str, Value, fail};
 use crate::api::slice::{Attribute, AttributeValue, DeviceCapacity, find};
+use crate::arrange::Arrange;
 
 /// The device that an expression is evaluated for.
 #[derive(Clone, Copy, Debug)]
@@ -210,7 +211,7 @@ impl<'a> DeviceMap<'a> {
                 }
             }
         }
-        members.sort_unstable_by_key(|(key, _)| *key);
+        members.arrange_by_key(|(key, _)| *key);
         members
     }
 

@@ -13,6 +13,7 @@ use crate::api::quantity::Quantity;
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::cluster::left::left_in;
+use crate::gather::Gather;
 
 /// A counter of all sets of a pool: driver, pool and name.
 type Counter = (String, String, String);
@@ -76,7 +77,7 @@ pub(super) fn overdrawn(cluster: &mut Cluster, case: &Case, survey: &Survey) -> 
     holders.arrange();
     holders.dedup();
     let by = if holders.is_empty() { String::new() } else { format!("; the rest is in use by {}", in_words(&holders)) };
-    let nouns: BTreeSet<&str> = survey.units.iter().map(|unit| noun(&unit.class)).collect();
+    let nouns: BTreeSet<&str> = survey.units.iter().map(|unit| noun(&unit.class)).gather();
     let noun = nouns.first().filter(|_| nouns.len() == 1).copied().unwrap_or("device");
     let needed = draws.needs.iter().fold(0u64, |sum, needed| sum.saturating_add(*needed));
     let what = plural(needed, noun);

@@ -202,7 +202,7 @@ fn broken(constraint: &DeviceConstraint, covered: &[Covered<'_>], node: &str) ->
     let all: BTreeSet<&String> = covered.iter().flat_map(|one| one.held.iter().map(|(value, _)| value)).gather();
     let needed = covered.iter().fold(0u64, |sum, one| sum.saturating_add(one.needed));
     let short = u64::try_from(all.len()).is_ok_and(|values| values < needed);
-    let listed: Numbers = all.iter().map(|value| ((*value).clone(), 1)).collect();
+    let listed: Numbers = all.iter().map(|value| ((*value).clone(), 1)).gather();
     let there = |number| if number == 1 { "all have".to_owned() } else { format!("there are only {number} values:") };
     short.then(|| {
         let there = there(all.len());

@@ -9,6 +9,7 @@ use super::report::{Report, shown};
 use super::{meta, names};
 use crate::api::read::{Json, Path};
 use crate::api::source::LabelSelector;
+use crate::gather::Gather;
 
 /// A label selector. False where it selects by no rule that can be understood.
 pub(super) fn check(out: &mut Report<'_>, selector: &Node<'_, '_>) -> bool {
@@ -46,6 +47,6 @@ pub(super) fn is_empty(selector: &Node<'_, '_>) -> bool {
 /// Whether a selector selects these labels.
 pub(super) fn matches(selector: &Node<'_, '_>, labels: &Value) -> bool {
     let labels = labels.as_object().into_iter().flatten();
-    let labels = labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
+    let labels = labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).gather();
     LabelSelector::read(selector.value.clone(), &Path::ROOT, &mut Vec::new()).is_ok_and(|read| read.matches(&labels))
 }

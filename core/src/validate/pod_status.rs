@@ -73,7 +73,7 @@ fn containers<'v>(spec: &Node<'v, '_>) -> BTreeMap<&'v str, BTreeSet<&'v str>> {
     let of = |list: &str| spec.peek(list).as_array().map(Vec::as_slice).unwrap_or_default();
     let resources = |container: &'v Value| {
         let requests = container.pointer("/resources/requests").and_then(Value::as_object);
-        requests.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect()
+        requests.into_iter().flat_map(|map| map.keys().map(String::as_str)).gather()
     };
     let name = |container: &'v Value| container.get("name").and_then(Value::as_str).unwrap_or_default();
     of("initContainers")

@@ -171,7 +171,7 @@ fn missing_claims(cluster: &Cluster, workload: &Workload, spec: &StatefulSetSpec
         }
         let labels = template.get("metadata").and_then(|metadata| metadata.get("labels")?.as_object());
         let labels: Map<String, Value> =
-            labels.into_iter().chain(selected).flatten().map(|(name, value)| (name.clone(), value.clone())).collect();
+            labels.into_iter().chain(selected).flatten().map(|(name, value)| (name.clone(), value.clone())).gather();
         let mut metadata = template.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
         let own = [("name", json!(name)), ("namespace", json!(namespace)), ("labels", json!(labels))];
         metadata.extend(own.map(|(name, value)| (name.to_owned(), value)));
