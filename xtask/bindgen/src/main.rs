@@ -2,7 +2,10 @@
 //!
 //! A program of its own: the library takes a minute to compile, which those who build only the program need not wait for.
 
-use std::env;
+mod order;
+
+use std::path::Path;
+use std::{env, fs};
 
 use anyhow::{Context, Result};
 use wasm_bindgen_cli_support::Bindgen;
@@ -16,7 +19,10 @@ fn main() -> Result<()> {
     bindgen.input_path(module).out_name("apportion").web(true)?;
     // `npm/entry/instance.js` calls it when the module has stopped.
     bindgen.reset_state_function(true).typescript(true);
-    bindgen.remove_name_section(true).remove_producers_section(true).generate(folder).context(
+    bindgen.remove_producers_section(true).demangle(false).generate(&folder).context(
         "wasm-bindgen cannot make JavaScript from the module: check that Cargo.toml pins the same version twice",
-    )
+    )?;
+    let module = Path::new(&folder).join("apportion_bg.wasm");
+    fs::write(&module, order::by_name(&fs::read(&module)?)?)?;
+    Ok(())
 }
