@@ -53,8 +53,8 @@ impl Observer for Draws<'_> {
     }
 }
 
-/// The sentence for the nearest node, where one counter is too small for any choice of devices there: `asks for 2 GPUs on one node; on
-/// node `n` these draw at least 100Gi of the shared counter `memory`, of which 80Gi is left`.
+/// The sentence for the nearest node, where one counter is too small for any choice of devices there: `asks for 2 GPUs on one node;
+/// those of `n` draw at least 100Gi of the shared counter `memory`, 80Gi is left`.
 pub(super) fn overdrawn(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Option<String> {
     let node = survey.closest()?.name;
     let (needs, by_unit, sets) = (Vec::new(), vec![Vec::new(); survey.units.len()], BTreeMap::new());

@@ -241,10 +241,12 @@ impl Survey {
         best
     }
 
-    /// The bit of a unit that competes with others for devices. Of alternatives it is not known which one does.
+    /// The bit of a unit that competes with others for devices. Of alternatives it is not known which one does; of more units than there are
+    /// bits each one is looked at alone.
     pub(crate) fn bit(&self, unit: usize) -> Option<u64> {
         let is_only = |unit: &UnitSeen| !unit.has_admin_access && unit.sub.is_none();
-        let competes = self.units.len() > 1 && self.units.get(unit).is_some_and(is_only);
+        let is_few = (2..=64).contains(&self.units.len());
+        let competes = is_few && self.units.get(unit).is_some_and(is_only);
         u32::try_from(unit).ok().filter(|_| competes).and_then(|at| 1u64.checked_shl(at))
     }
 

@@ -3,6 +3,8 @@
 use apportion_core::engine::Engine;
 use serde_json::{Value, json};
 
+use super::questions::{ask, of};
+
 /// A node with so many devices, and a claim of 32 requests with 8 alternatives each.
 fn explained(devices: usize, selector: &str) -> Value {
     let devices: Vec<Value> = (0..devices)
@@ -79,4 +81,35 @@ fn questions_of_every_day_are_not_cut_off() {
         }
     }
     assert!(count >= 20, "{count} explanations");
+}
+
+/// More requests than are added up: none of them is left out of a sum.
+#[test]
+fn a_pod_with_eighty_requests_is_not_said_to_ask_for_fewer_devices() {
+    let devices: Vec<Value> = (0..40).map(|number| json!({ "name": format!("gpu-{number}") })).collect();
+    let request = |number: u32| json!({ "name": format!("r{number}"), "exactly": { "deviceClassName": "gpu" } });
+    let requests: Vec<Value> = (0..20).map(request).collect();
+    let claim = |name: &str| {
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": { "namespace": "ml", "name": name },
+            "spec": { "devices": { "requests": requests } } })
+    };
+    let names = ["a", "b", "c", "d"];
+    let entries = names.map(|name| json!({ "name": name, "resourceClaimName": name }));
+    let mut objects = vec![
+        json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n" } }),
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": { "name": "gpu" }, "spec": {} }),
+        json!({ "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": { "name": "n" },
+            "spec": { "driver": "d.example.com", "nodeName": "n", "devices": devices,
+                "pool": { "name": "n", "generation": 1, "resourceSliceCount": 1 } } }),
+        json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "namespace": "ml", "name": "many" },
+            "spec": { "resourceClaims": entries, "containers": [{ "name": "c", "image": "x" }] } }),
+    ];
+    objects.extend(names.map(claim));
+    let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
+    let mut engine = of(json!({}));
+    engine.apply(texts.iter().map(String::as_str));
+    let subject = json!({ "kind": "Pod", "namespace": "ml", "name": "many" });
+    let answer: Value = ask(&engine, json!({ "kind": "explain", "subject": subject }));
+    assert!(answer.to_string().contains("not all of them together"), "{answer}");
+    assert!(!answer.to_string().contains("asks for 64"), "{answer}");
 }
