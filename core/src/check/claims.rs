@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::{Facts, Presence, kind_of, of_claim, spare};
 use crate::api::claim::ResourceClaim;
 use crate::cluster::entries::{ENTRY_ANNOTATION, Resolved, is_for_pod, key_of, resolve};
-use crate::control_plane::reserved_for;
 use crate::finding::{Code, Finding};
 
 pub(super) fn inspect(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -27,7 +26,11 @@ fn reservations(facts: &Facts, claim: &ResourceClaim, findings: &mut Vec<Finding
             Presence::Ended => (Code::CheckConsumerEnded, "has ended"),
             Presence::There | Presence::Unknown => continue,
         };
-        let message = reserved_for(namespace, kind_of(&consumer.resource), &consumer.name, what);
+        let message = format!(
+            "the claim is reserved for {} `{namespace}/{}`, which {what}",
+            kind_of(&consumer.resource),
+            consumer.name
+        );
         let hint = "kube-controller-manager takes the entry out within minutes; if it does not, see whether it runs, then remove this entry from `status.reservedFor` with `kubectl edit --subresource=status`";
         findings.push(of_claim(claim, code, &format!("status.reservedFor[{index}]"), message, hint));
     }

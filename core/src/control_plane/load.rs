@@ -1,6 +1,5 @@
 //! Manifests and dumps into a simulated cluster, and what stands at its end for people.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -19,7 +18,7 @@ use crate::cluster::Cluster;
 use crate::cluster::entries::{self, Binding, Resolved, Source};
 use crate::decision::Time;
 use crate::derive;
-use crate::finding::{Code, Finding, ObjectRef, Severity, list};
+use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
 use crate::scheduler::node_fit::is_inferred;
 use crate::validate::priority::refusal;
@@ -126,7 +125,7 @@ impl Simulation {
         self.allow_admin_access(&mut findings);
         self.know_namespaces();
         self.give_priorities(&mut findings);
-        self.take_as_given(&mut findings);
+        self.take_as_given();
         let bound = self.server.cluster().pods().iter().filter(|(_, pod)| !pod.spec.node_name.is_empty());
         self.bound = bound.map(|(key, _)| key.clone()).gather();
         self.knows_nodes = true;
@@ -205,37 +204,18 @@ impl Simulation {
         }
     }
 
-    /// Takes Pods and PodGroups to exist that own or use claims and are not given: a part of a dump says nothing about the rest. A namespace of
-    /// which Pods on nodes are given is whole: there, a Pod that is not given does not exist, and its claims are released.
-    fn take_as_given(&mut self, findings: &mut Vec<Finding>) {
+    /// Takes Pods and PodGroups to exist that own or use claims and are not given: a part of a dump says nothing about the rest.
+    fn take_as_given(&mut self) {
         let cluster = self.server.cluster();
-        let runs = |pod: &&Arc<Pod>| !pod.spec.node_name.is_empty() && derive::is_foreign(&pod.metadata.uid);
-        let whole: BTreeSet<&str> =
-            cluster.pods().values().filter(runs).map(|pod| pod.metadata.namespace.as_str()).gather();
         let mut unseen = Vec::new();
         for ((namespace, _), claim) in cluster.claims() {
-            let is_whole = whole.contains(namespace.as_str()) && derive::is_foreign(&claim.metadata.uid);
-            let is_gone = |name: &str, uid: &str| {
-                is_whole && derive::is_foreign(uid) && cluster.refused("Pod", namespace, name).is_none()
-            };
             let owners =
                 claim.metadata.owner_references.iter().map(|owner| (owner.kind.as_str(), &owner.name, &owner.uid));
             let users = claim.status.reserved_for.iter().map(|user| (user.resource.as_str(), &user.name, &user.uid));
-            for (index, user) in claim.status.reserved_for.iter().enumerate() {
-                let key = (namespace.clone(), user.name.clone());
-                if user.resource == "pods" && !cluster.pods().contains_key(&key) && is_gone(&user.name, &user.uid) {
-                    let message = reserved_for(namespace, "Pod", &user.name, "does not exist");
-                    let finding =
-                        Finding::new(Code::CheckConsumerGone, format!("status.reservedFor[{index}]"), message);
-                    let hint = "its devices are taken as given back; if the Pod exists, add it to the input";
-                    let finding = finding.with_severity(Severity::Warning).with_hint(hint);
-                    findings.push(finding.about(claim.metadata.reference("ResourceClaim")));
-                }
-            }
             unseen.extend(owners.chain(users).filter_map(|(kind, name, uid)| {
                 let key = (namespace.clone(), name.clone());
                 let is_unseen = match kind {
-                    "Pod" | "pods" => !cluster.pods().contains_key(&key) && !is_gone(name, uid),
+                    "Pod" | "pods" => !cluster.pods().contains_key(&key),
                     "PodGroup" | "podgroups" => !cluster.pod_groups().contains_key(&key),
                     _ => false,
                 };
@@ -244,11 +224,6 @@ impl Simulation {
         }
         self.server.take_as_given(unseen);
     }
-}
-
-/// What is wrong with a reservation.
-pub(crate) fn reserved_for(namespace: &str, kind: &str, name: &str, what: &str) -> String {
-    format!("the claim is reserved for {kind} `{namespace}/{name}`, which {what}")
 }
 
 /// Remembers of which kinds a dump holds nothing, and says so of those that its objects need.

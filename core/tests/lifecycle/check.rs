@@ -6,7 +6,7 @@ use apportion_core::allocate::Limits;
 use apportion_core::check::inspect;
 use apportion_core::decision::{CLAIM_FINALIZER, Time};
 use apportion_core::engine::Engine;
-use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
+use apportion_core::finding::{Code, Finding, Severity};
 use apportion_core::profile::Profile;
 
 fn codes(mut objects: Vec<Value>) -> Vec<(&'static str, String)> {
@@ -94,33 +94,6 @@ fn reservations_of_missing_and_ended_pods_are_told() {
     ended["status"]["phase"] = json!("Succeeded");
     let found = codes(vec![claim("one", &["a"], &["gone", "p", "q"]), pod("p", "one"), ended, slice()]);
     assert_eq!(found, [("check/consumer-gone", "one".to_owned()), ("check/consumer-ended", "one".to_owned())]);
-}
-
-/// The claim that a Pod of a dump left behind, as it is in the end, and what a run says of it.
-fn left_behind(other: Value) -> (Value, Vec<Code>) {
-    let mut engine = Engine::new(Profile::default(), Limits::default());
-    let objects = [claim("one", &["a"], &["gone"]), slice(), other];
-    let texts = objects.map(|object| object.to_string());
-    assert_eq!(engine.submit(texts.iter().map(String::as_str)).into_iter().flatten().collect::<Vec<_>>(), []);
-    let report = engine.run();
-    let claim = engine.get(&ObjectRef::new("ResourceClaim", "ns", "one")).unwrap();
-    (claim["status"].clone(), report.findings.into_iter().map(|finding| finding.code).collect())
-}
-
-#[test]
-fn devices_that_a_missing_pod_had_are_given_back_where_the_pods_are_known() {
-    let (status, said) = left_behind(pod("p", "other"));
-    assert_eq!(status.get("allocation"), None, "{status}");
-    assert!(said.contains(&Code::CheckConsumerGone), "{said:?}");
-    // One waiting Pod says nothing about those that run.
-    let mut waiting = pod("p", "other");
-    waiting["spec"].as_object_mut().unwrap().remove("nodeName");
-    waiting["status"] = json!({});
-    for part in [waiting, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "ns" } })] {
-        let (status, said) = left_behind(part);
-        assert_eq!(status["reservedFor"][0]["name"], "gone");
-        assert!(!said.contains(&Code::CheckConsumerGone), "{said:?}");
-    }
 }
 
 #[test]

@@ -92,12 +92,6 @@ pub(super) fn left_out(case: &Case) -> Result<(), Contradiction> {
         let (kind, of) = (kind_of(object), (name_of(object), why));
         let mut other = case.clone();
         other.objects.remove(*index);
-        // A Pod that a real cluster has is there all the same, and what it has reserved stays reserved.
-        let uid = ask::meta(object, "uid");
-        let is_known = || other.objects.iter().any(|one| one.to_string().contains(uid));
-        if kind == "Pod" && !uid.is_empty() && is_known() {
-            continue;
-        }
         same(&report, &ask::run(&other).1, Depth::Facts)
             .map_err(|text| about(&format!("run with a refused {kind}"), &of, &text))?;
         same(&later, &ask::until(&other, now).1, Depth::Facts)
