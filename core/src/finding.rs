@@ -320,7 +320,7 @@ codes! {
     RunNotAllocated = "run/not-allocated", Error,
         "The Pod has a node in `spec.nodeName`, so the scheduler does not allocate its claims. The kubelet refuses to start it.";
     RunNotGiven = "run/not-given", Warning,
-        "The input is a dump that lacks a kind which its objects refer to. The hint has the command that lists this kind.";
+        "The input is a dump that lacks a kind which its objects refer to, or has the Pods of one namespace alone. The hint has the command that lists the rest.";
     RunNotStarted = "run/not-started", Error,
         "The Pod has a node, but the kubelet does not start it: the node does not exist, or the Pod may not use one of its claims.";
     RunBindingConditions = "run/binding-conditions", Error,

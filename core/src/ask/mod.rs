@@ -35,6 +35,7 @@ use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::control_plane::infer::infer_nodes;
 use crate::control_plane::{note_not_given, unmodelled};
+use crate::explain::reasons::said_before;
 use crate::explain::{self, settled::settle};
 use crate::finding::{Code, Finding};
 
@@ -104,10 +105,13 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
     }
 }
 
-/// What is not looked at, as [`run()`] says it. Only what workloads make and priorities decide takes a settled cluster to tell.
+/// What is not looked at, as [`run()`] says it. Only what workloads make, what priorities decide and which waiting Pods get nodes takes a
+/// settled cluster to tell.
 fn not_looked_at(mut cluster: Cluster, limits: &Limits) -> Vec<Finding> {
-    let is_prior = |pod: &Pod| pod.spec.priority.is_some() || pod.spec.rest.get("priorityClassName").is_some();
-    if cluster.workloads().is_empty() && !cluster.pods().values().any(|pod| is_prior(pod)) {
+    let is_open = |pod: &Pod| {
+        pod.spec.priority.is_some() || pod.spec.rest.get("priorityClassName").is_some() || said_before(pod).is_some()
+    };
+    if cluster.workloads().is_empty() && !cluster.pods().values().any(|pod| is_open(pod)) {
         infer_nodes(&mut cluster, &mut Vec::new());
         let mut findings: Vec<Finding> = note_not_given(&mut cluster).into_iter().collect();
         findings.extend(unmodelled(&cluster, &|pod| !pod.spec.node_name.is_empty()));

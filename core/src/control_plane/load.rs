@@ -14,10 +14,11 @@ use crate::api::object::{Object, parse, read_text};
 use crate::api::pod::Pod;
 use crate::api::source::MANAGED_BY;
 use crate::arrange::Arrange;
-use crate::cluster::Cluster;
 use crate::cluster::entries::{self, Binding, Resolved, Source};
+use crate::cluster::{Cluster, Key};
 use crate::decision::Time;
 use crate::derive;
+use crate::explain::reasons::said_before;
 use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
 use crate::scheduler::node_fit::is_inferred;
@@ -126,7 +127,10 @@ impl Simulation {
         self.know_namespaces();
         self.give_priorities(&mut findings);
         self.take_as_given();
-        let bound = self.server.cluster().pods().iter().filter(|(_, pod)| !pod.spec.node_name.is_empty());
+        let pods = || self.server.cluster().pods().iter();
+        let bound = pods().filter(|(_, pod)| !pod.spec.node_name.is_empty());
+        let waited = pods().filter(|(_, pod)| derive::is_foreign(&pod.metadata.uid) && said_before(pod).is_some());
+        self.waited = waited.map(|(key, _)| key.clone()).gather();
         self.bound = bound.map(|(key, _)| key.clone()).gather();
         self.knows_nodes = true;
         self.hear();
@@ -204,6 +208,20 @@ impl Simulation {
         }
     }
 
+    /// That Pods have nodes which wait in the cluster that the objects come from.
+    pub(super) fn contradicted(&self) -> Option<Finding> {
+        let pods = self.server.cluster().pods();
+        let is_placed = |key: &&Key| pods.get(*key).is_some_and(|pod| !pod.spec.node_name.is_empty());
+        let placed: Vec<String> =
+            self.waited.iter().filter(is_placed).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
+        let message = format!(
+            "the scheduler of the cluster found no node for {}; by what is given there is one",
+            list(placed.iter())
+        );
+        let hint = "the cluster has changed since, or what keeps the Pod from the node is not given";
+        (!placed.is_empty()).then(|| Finding::new(Code::RunNotModelled, "", message).with_hint(hint))
+    }
+
     /// Takes Pods and PodGroups to exist that own or use claims and are not given: a part of a dump says nothing about the rest.
     fn take_as_given(&mut self) {
         let cluster = self.server.cluster();
@@ -235,11 +253,30 @@ pub(crate) fn note_not_given(cluster: &mut Cluster) -> Option<Finding> {
         needed = ["Node", "Pod", "ResourceClaim"].into_iter().skip(usize::from(!lacks_nodes)).collect();
     }
     cluster.note_not_given(missing.into_iter().map(|(kind, _)| kind));
-    let resources: Vec<String> = needed.iter().map(|kind| resource_of(kind)).collect();
     let names: Vec<String> = needed.iter().map(|kind| (*kind).to_owned()).collect();
-    let message = format!("the dump holds no {}, so nothing is known about them", list(names.iter()));
+    let message = match only_namespace(cluster) {
+        _ if !needed.is_empty() => format!("the dump holds no {}, so nothing is known about them", list(names.iter())),
+        Some(namespace) => {
+            needed = vec!["Pod", "ResourceClaim"];
+            format!("the dump holds Pods of namespace `{namespace}` alone; devices that others hold look free")
+        }
+        None => return None,
+    };
+    let resources: Vec<String> = needed.iter().map(|kind| resource_of(kind)).collect();
     let hint = format!("add the output of `kubectl get {} -A -o yaml`", resources.join(","));
-    (!needed.is_empty()).then(|| Finding::new(Code::RunNotGiven, "", message).with_hint(hint))
+    Some(Finding::new(Code::RunNotGiven, "", message).with_hint(hint))
+}
+
+/// The namespace that a dump was asked for: all of its Pods and claims are there, beside devices of the whole cluster. A whole cluster has
+/// Pods of its own in `kube-system`.
+fn only_namespace(cluster: &Cluster) -> Option<&str> {
+    let mut claims = cluster.claims().values().map(|claim| &claim.metadata);
+    let pods = cluster.pods().values().map(|pod| &pod.metadata);
+    let mut given = pods.filter(|pod| derive::is_foreign(&pod.uid)).map(|pod| pod.namespace.as_str());
+    let only = given.next().filter(|only| *only != "kube-system")?;
+    let are_others = given.any(|other| other != only) || claims.any(|claim| claim.namespace != only);
+    let has_devices = cluster.slices().values().any(|slice| derive::is_foreign(&slice.metadata.uid));
+    (has_devices && !are_others).then_some(only)
 }
 
 /// Whether objects come from a real cluster: a Pod or a claim has a UID that it gave.

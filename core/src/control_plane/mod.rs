@@ -125,6 +125,8 @@ pub struct Simulation {
     start: Time,
     /// Pods that had a node when they were taken in.
     bound: BTreeSet<Key>,
+    /// Pods of a real cluster for which its scheduler had found no node by then.
+    waited: BTreeSet<Key>,
     /// Whether a node that is not there does not exist: the input was completed.
     knows_nodes: bool,
     /// Objects without a name that were taken in.
@@ -199,6 +201,7 @@ impl Simulation {
             evictions: Evictions::default(),
             start: now,
             bound: BTreeSet::new(),
+            waited: BTreeSet::new(),
             knows_nodes: false,
             given: 0,
             refused: None,
@@ -224,6 +227,7 @@ impl Simulation {
         findings.extend(notes(self.server.cluster()).into_iter().filter(|_| self.knows_nodes));
         findings.extend(self.refusals.findings());
         findings.extend(self.evictions.findings());
+        findings.extend(self.contradicted());
         findings
     }
 

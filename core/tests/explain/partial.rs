@@ -121,6 +121,31 @@ fn slices_alone_are_said_to_lack_what_could_use_them() {
 }
 
 #[test]
+fn a_dump_of_one_namespace_does_not_say_which_devices_others_hold() {
+    let remarks = |objects: &[Value]| -> Vec<String> {
+        let found: Vec<Finding> = ask(&submitted(objects), json!({ "kind": "unmodelled" }));
+        found.into_iter().map(|remark| remark.message).collect()
+    };
+    let mut objects = cluster();
+    let alone = "the dump holds Pods of namespace `ml` alone; devices that others hold look free";
+    assert_eq!(remarks(&objects), [alone]);
+    // Its scheduler knew more.
+    let refusal = json!({ "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available" });
+    objects[4]["metadata"]["name"] = json!("q");
+    objects[4]["spec"]["nodeName"] = json!("");
+    objects[4]["spec"]["resourceClaims"] = json!([]);
+    objects[4]["status"] = json!({ "phase": "Pending", "conditions": [refusal] });
+    let contradicted = "the scheduler of the cluster found no node for `ml/q`; by what is given there is one";
+    assert_eq!(remarks(&objects), [alone, contradicted]);
+    let named = json!({ "namespace": "kube-system", "name": "s", "uid": "real-s" });
+    objects.push(json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": named,
+        "spec": { "nodeName": "a", "containers": [{ "name": "c", "image": "x" }] },
+    }));
+    assert_eq!(remarks(&objects), [contradicted]);
+}
+
+#[test]
 fn who_would_have_to_go_is_not_known_without_the_claims() {
     let taint = |effect: &str| json!([{ "devices": DRIVER, "taint": format!("broken:{effect}") }]);
     for (objects, unknown) in [

@@ -252,7 +252,7 @@ fn waits_for_others(cluster: &Cluster, pod: &Pod, preemption: Option<&Preemption
 }
 
 /// What the scheduler said when it tried the Pod last.
-fn said_before(pod: &Pod) -> Option<String> {
+pub(crate) fn said_before(pod: &Pod) -> Option<String> {
     let found = pod.status.conditions.iter();
     let mut found = found.filter(|one| text(one, "type") == "PodScheduled" && text(one, "status") == "False");
     Some(text(found.next()?, "message").to_owned()).filter(|message| !message.is_empty())
