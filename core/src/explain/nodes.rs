@@ -26,7 +26,7 @@ use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::scheduler::filter::reaches;
 use crate::scheduler::node_fit::{self, NodeState, Refusal, Resources};
-use crate::scheduler::pod_filters::PodFilters;
+use crate::scheduler::pod_filters::{PodFilters, seen};
 use crate::scheduler::special;
 use crate::scheduler::topology::Topology;
 
@@ -179,6 +179,7 @@ fn groups(cluster: &Cluster, case: &Case, pod: &Arc<Pod>, known: &mut Refusing) 
 
 fn grouped(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
     let (topology, filters) = filters_of(cluster, case, pod);
+    let seen = seen(cluster, pod).0.into_owned();
     let requirements = requirements(&pod.spec);
     let without = |left_out: &dyn Fn(&Change) -> bool| {
         let mut pod = pod.clone();
@@ -202,7 +203,7 @@ fn grouped(cluster: &Cluster, case: &Case, pod: &Pod) -> Vec<Group> {
         }
         let name = state.name().to_owned();
         let requests = filters.requests_beside(extended.as_ref()).into_owned();
-        let Some(mut changes) = changes(pod.clone(), requests, state.clone()) else { continue };
+        let Some(mut changes) = changes(seen.clone(), requests, state.clone()) else { continue };
         let broken = requirements.iter().zip(&each).filter(|(_, (topology, alone))| alone.keep_off(topology, state));
         changes.extend(broken.map(|(change, _)| change.clone()));
         let key = format!("{changes:?} {extended:?}");

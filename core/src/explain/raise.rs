@@ -14,7 +14,8 @@ use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::decision::Time;
 use crate::gather::Gather;
-use crate::scheduler::node_fit::{self, NodeState, Refusal};
+use crate::scheduler::node_fit::{NodeState, Refusal};
+use crate::scheduler::pod_filters::seen;
 use crate::scheduler::preemption::{Preemption, Takeover, never_preempts};
 use crate::scheduler::refusal::Cause;
 use crate::scheduler::{Examination, KnownRefusals, NodeCache, Settings, asks_others, examine};
@@ -43,9 +44,9 @@ impl Raises {
         if never_preempts(&pod) || !pod.spec.node_name.is_empty() {
             return None;
         }
-        let requests = node_fit::requests(&pod);
+        let (seen, requests) = seen(cluster, &pod);
         let is_full = |state: &NodeState| {
-            let refusals = state.refusals(&pod, &requests);
+            let refusals = state.refusals(&seen, &requests);
             !refusals.is_empty() && refusals.iter().all(Refusal::is_curable)
         };
         let is_any_full = || case.book.nodes().any(is_full);

@@ -29,14 +29,25 @@ pub(crate) struct PodFilters<'p> {
     pub(super) wanted: Option<Wanted>,
 }
 
+/// A Pod as the filters of its scheduler see it, and what they ask of the resources of a node.
+pub(crate) fn seen<'p>(cluster: &Cluster, pod: &'p Pod) -> (Cow<'p, Pod>, Resources) {
+    seen_with(&Plan::of(cluster, pod, cluster.profile().version), cluster, pod)
+}
+
+fn seen_with<'p>(plan: &Plan, cluster: &Cluster, pod: &'p Pod) -> (Cow<'p, Pod>, Resources) {
+    let seen = plan.seen(cluster, pod).map_or(Cow::Borrowed(pod), Cow::Owned);
+    let requests = plan.asked(node_fit::requests(&seen));
+    (seen, requests)
+}
+
 impl<'p> PodFilters<'p> {
     /// The filters of a Pod. `topology` keeps the answers to what it asks of placed Pods.
     pub(crate) fn of(cluster: &Cluster, topology: &mut Topology, own: &'p Pod) -> Self {
         let version = cluster.profile().version;
         let plan = Plan::of(cluster, own, version);
-        let seen = plan.seen(cluster, own).map_or(Cow::Borrowed(own), Cow::Owned);
+        let (seen, requests) = seen_with(&plan, cluster, own);
         Self {
-            requests: plan.asked(node_fit::requests(&seen)),
+            requests,
             volumes: plan.volumes(Volumes::of(cluster, own)),
             features: if plan.asks_for_features() { declared::needed(&seen, version) } else { Vec::new() },
             wanted: topology.wanted((&seen, own)),

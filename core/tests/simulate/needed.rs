@@ -242,6 +242,75 @@ spec:
 }
 
 #[test]
+fn all_pods_of_an_ordered_set_are_asked_about() {
+    let set = template("one", 1, "")
+        + "---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: { name: db, namespace: ml }
+spec:
+  replicas: 5
+  selector: { matchLabels: { app: db } }
+  template:
+    metadata: { labels: { app: db } }
+    spec:
+      containers: [{ name: main, image: example.com/main }]
+      resourceClaims: [{ name: gpu, resourceClaimTemplateName: one }]
+";
+    let engine = engine(&[("node-a", 1)], &set);
+    // `db-0` runs, `db-1` waits, and the others are not made yet.
+    let found = needed(&engine, json!({ "like": ["node-a"] }));
+    assert_eq!((found.pods, found.placed, bounds(&found.shapes[0])), (4, 0, (4, Some(4))));
+    let subject = json!({ "kind": "StatefulSet", "namespace": "ml", "name": "db" });
+    let copies = needed(&engine, json!({ "subject": subject, "copies": 2, "like": ["node-a"] }));
+    assert_eq!((copies.pods, bounds(&copies.shapes[0])), (10, (10, Some(10))));
+}
+
+#[test]
+fn new_nodes_are_filtered_as_the_profile_of_the_pod_does() {
+    let named = |scheduler: &str| {
+        let spec = format!("spec:\n  schedulerName: {scheduler}\n");
+        pod(&format!("by-{scheduler}"), &of("one"), "1").replace("spec:\n", &spec)
+    };
+    let objects = template("one", 1, "")
+        + "---
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{ schedulerName: any, plugins: { filter: { disabled: [{ name: TaintToleration }] } } }]
+" + &named("any")
+        + &named("other");
+    let engine = engine(&[("node-a", 0)], &objects);
+    let [mut tainted, slice] = node("big", 1);
+    tainted["spec"] = json!({ "taints": [{ "key": "gpu", "effect": "NoSchedule" }] });
+    let found = needed(&engine, json!({ "templates": [tainted, slice] }));
+    let shape = &found.shapes[0];
+    assert_eq!((found.pods, bounds(shape), shape.placed), (2, (1, Some(1)), 1));
+    assert_eq!(shape.left[0].pod, "ml/by-other");
+}
+
+#[test]
+fn a_suggestion_changes_nothing_that_the_profile_of_the_pod_ignores() {
+    let spec = "spec:\n  schedulerName: any\n";
+    let objects = "---
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{ schedulerName: any, plugins: { filter: { disabled: [{ name: TaintToleration }] } } }]
+---
+apiVersion: v1
+kind: Node
+metadata: { name: tainted }
+spec: { taints: [{ key: gpu, effect: NoSchedule }] }
+status: { allocatable: { cpu: '4', pods: '110' } }
+"
+    .to_owned()
+        + &pod("wanted", "[]", "16").replace("spec:\n", spec);
+    let answer = engine(&[], &objects).inquire(json!({ "kind": "explain", "suggestions": true })).unwrap();
+    let explained: Vec<Explanation> = serde_json::from_value(answer).unwrap();
+    let texts: Vec<&str> = explained[0].suggestions.iter().map(|one| one.text.as_str()).collect();
+    assert_eq!(texts, ["ask for 4 of `cpu` instead of 16 in the Pod"]);
+}
+
+#[test]
 fn attributes_that_only_a_driver_knows_make_the_answer_a_set_of_bounds() {
     let selector = r#"device.attributes["gpu.example.com"].model == "a100""#;
     let engine = engine(&[("node-a", 2)], &template("picky", 1, selector));

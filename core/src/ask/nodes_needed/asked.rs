@@ -11,10 +11,11 @@ use crate::api::group::PodGroup;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::{Object, read_object};
 use crate::api::pod::{Container, Pod, PodResourceClaim, PodStatus};
-use crate::api::workload::KUEUE_QUEUE;
+use crate::api::workload::{KUEUE_QUEUE, Workload, WorkloadSpec};
 use crate::ask::fit;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::Simulation;
+use crate::derive::is_foreign;
 use crate::explain::relax::to_write;
 use crate::explain::unknown::unknown;
 use crate::finding::{Code, Finding, ObjectRef};
@@ -24,7 +25,7 @@ use crate::gather::Gather;
 const OF_ONE_JOB: [&str; 4] =
     ["controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"];
 
-/// The Pods that are asked about; where they are copies, they come and get the places that there are, and other Pods that are Pending are
+/// The Pods that are asked about, with those that StatefulSets of manifests make once the others serve; where they are copies, they come and get the places that there are, and other Pods that are Pending are
 /// set aside.
 ///
 /// # Errors
@@ -38,12 +39,20 @@ pub(super) fn add(
     let cluster = simulation.server().cluster();
     let before: BTreeSet<Key> = cluster.pods().keys().cloned().gather();
     let pending = waiting(cluster, &before);
+    let now = simulation.now();
     if request.device.is_none() && request.subject.name.is_empty() {
-        return Ok(pending);
+        let workloads: Vec<Workload> = cluster.workloads().values().cloned().collect();
+        for mut workload in workloads {
+            if !is_foreign(&workload.metadata.uid) && at_once(&mut workload) {
+                simulation.server_mut().seed_object(Object::Workload(Arc::new(workload)), now);
+            }
+        }
+        simulation.settle();
+        let cluster = simulation.server().cluster();
+        return Ok(waiting(cluster, &cluster.pods().keys().cloned().gather()));
     }
     let objects = objects(cluster, request, copies)?;
     let aside = pending.iter().filter_map(|key| cluster.pods().get(key)).cloned().collect::<Vec<_>>();
-    let now = simulation.now();
     for mut pod in aside {
         Arc::make_mut(&mut pod).spec.scheduling_gates.push(json!({ "name": "apportion.dev/aside" }));
         simulation.server_mut().seed_object(Object::Pod(pod), now);
@@ -162,10 +171,21 @@ fn workload_copy(workload: &Object, name: String) -> Option<Object> {
     let namespace = workload.metadata().namespace.clone();
     map.insert("metadata".to_owned(), json!({ "name": name, "namespace": namespace, "labels": labels }));
     strip(&mut value);
-    read_object(value).object
+    let mut object = read_object(value).object?;
+    if let Object::Workload(workload) = &mut object {
+        at_once(Arc::make_mut(workload));
+    }
+    Some(object)
 }
 
-/// Leaves out what ties a workload to what was made for it, and what holds it back.
+/// Has a StatefulSet make all of its Pods at once; whether the object is one.
+fn at_once(workload: &mut Workload) -> bool {
+    let WorkloadSpec::StatefulSet(spec) = &mut workload.spec else { return false };
+    spec.rest.set("podManagementPolicy", json!("Parallel"));
+    true
+}
+
+/// Leaves out what ties a workload to what was made for it, and what holds it back: all of its Pods are asked about.
 fn strip(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -177,6 +197,9 @@ fn strip(value: &mut Value) {
             }
             if map.contains_key("template") {
                 map.remove("selector");
+            }
+            for key in ["startupPolicy", "dependsOn"] {
+                map.remove(key);
             }
             for key in ["metadata", "spec", "template", "jobTemplate", "replicatedJobs"] {
                 map.get_mut(key).into_iter().for_each(strip);

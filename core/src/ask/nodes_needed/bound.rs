@@ -16,7 +16,8 @@ use crate::cluster::{Cluster, Key};
 use crate::explain::reasons::entries;
 use crate::scheduler::NodeCache;
 use crate::scheduler::filter::reaches;
-use crate::scheduler::node_fit::{NodeState, Resources, add, requests};
+use crate::scheduler::node_fit::{NodeState, Resources, add};
+use crate::scheduler::pod_filters::seen;
 use crate::scheduler::special;
 
 /// Most Pods or devices that are asked for together on one node; beyond that nothing is shown.
@@ -27,7 +28,10 @@ const STEPS: u64 = 200_000;
 
 /// Pods that ask for the same.
 pub(super) struct Kind {
+    /// The first one, as its filters see it.
     pod: Arc<Pod>,
+    /// What it asks of the resources of a node.
+    requests: Resources,
     /// Claims without devices that each Pod has for itself.
     own: Vec<ResourceClaim>,
     /// Claims without devices that it shares with others.
@@ -56,11 +60,15 @@ impl Kind {
     fn of(cluster: &Cluster, pod: &Arc<Pod>) -> Self {
         let key = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
         let entries = entries(cluster, pod);
-        let is_held = !pod.spec.scheduling_gates.is_empty() || entries.iter().any(|entry| entry.problem.is_some());
+        let is_held = !pod.spec.scheduling_gates.is_empty()
+            || !cluster.has_scheduler_of(pod)
+            || entries.iter().any(|entry| entry.problem.is_some());
         let names = entries.into_iter().filter_map(|entry| entry.claim);
         let claims = names.filter_map(|name| cluster.claims().get(&(key.0.clone(), name)));
+        let (seen, requests) = seen(cluster, pod);
         let mut kind = Self {
-            pod: Arc::clone(pod),
+            pod: Arc::new(seen.into_owned()),
+            requests,
             own: Vec::new(),
             shared: Vec::new(),
             allocated: Vec::new(),
@@ -95,7 +103,7 @@ impl Kind {
             && mine.tolerations == theirs.tolerations
             && mine.containers == theirs.containers
             && mine.init_containers == theirs.init_containers
-            && requests(&self.pod) == requests(&other.pod)
+            && self.requests == other.requests
             && equal(&self.own, &other.own)
             && same(&self.shared, &other.shared)
             && same(&self.allocated, &other.allocated)
@@ -107,7 +115,7 @@ impl Kind {
 
     /// What a Pod of it takes of a node, and the claims that are to be allocated there.
     fn on(&self, cluster: &Cluster, state: &NodeState) -> (Resources, Vec<ResourceClaim>) {
-        let mut taken = requests(&self.pod);
+        let mut taken = self.requests.clone();
         let mut claims = self.own.clone();
         if let Some(extended) = extended::on_node(cluster, &self.pod, &state.node) {
             taken.retain(|name, _| !extended.resources.contains(name));

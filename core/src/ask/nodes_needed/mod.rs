@@ -260,8 +260,8 @@ impl<'a> World<'a> {
     fn least(&self, shape: &Shape, limits: &Limits) -> Least {
         let mut cluster = self.settled.server().cluster().clone();
         let waiting = waiting(&cluster, self.asked);
-        let kinds = Kind::all(&cluster, &waiting);
         shape.node(1, self.open).into_iter().for_each(|object| cluster.apply(object));
+        let kinds = Kind::all(&cluster, &waiting);
         least(&mut cluster, &shape.node_name(1), &kinds, limits)
     }
 
