@@ -373,6 +373,30 @@ fn a_change_leaves_pods_where_they_are_or_places_all_anew() {
 }
 
 #[test]
+fn a_daemon_set_has_no_pod_for_a_node_that_is_gone() {
+    let daemons = template("one", 1, "")
+        + "---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: { name: agent, namespace: ml }
+spec:
+  selector: { matchLabels: { app: agent } }
+  template:
+    metadata: { labels: { app: agent } }
+    spec:
+      containers: [{ name: main, image: example.com/main }]
+      resourceClaims: [{ name: gpu, resourceClaimTemplateName: one }]
+";
+    let engine = engine(&[("node-a", 1), ("node-b", 1)], &daemons);
+    for placing in ["anew", "keep"] {
+        let node = json!({ "kind": "Node", "namespace": "", "name": "node-a" });
+        let answer = engine.inquire(json!({ "kind": "whatIf", "without": [node], "placing": placing }));
+        let found: Difference = serde_json::from_value(answer.unwrap()).unwrap();
+        assert_eq!(found.after, Totals { devices: 1, used: 1, pods: 1, pending: 0 }, "{placing}");
+    }
+}
+
+#[test]
 fn a_suggestion_is_a_procedure() {
     let pods = template("big", 3, "") + &pod("wanted", &of("big"), "1");
     let engine = engine(&[("node-a", 2)], &pods);

@@ -101,6 +101,9 @@ pub(crate) fn affected(
             let daemons = cluster.workloads().keys().filter(|key| key.0 == "DaemonSet" && !is_alike);
             keys.extend(daemons.cloned());
         }
+        (Some(Object::Node(_)), None) => {
+            keys.extend(cluster.workloads().keys().filter(|key| key.0 == "DaemonSet").cloned());
+        }
         (None, Some(Object::Pod(leader))) => {
             // The workers of a LeaderWorkerSet come after their leader.
             let name = leader.metadata.labels.get(makers::LWS_NAME).filter(|_| makers::leads(&leader.metadata));

@@ -121,8 +121,11 @@ pub(super) fn daemon_set(cluster: &Cluster, workload: &Workload, spec: &DaemonSe
             None => {}
         }
     }
-    // Nodes that are known and do not suit any more.
-    let left = by_node.iter().filter(|(node, _)| cluster.nodes().contains_key(*node)).flat_map(|(_, pods)| pods);
+    // Nodes that are known and do not suit any more, and those that went before their Pods were placed. Which nodes a dump lacks is not known.
+    let left =
+        by_node.iter().flat_map(|(node, pods)| pods.iter().map(move |pod| (cluster.nodes().contains_key(node), pod)));
+    let goes = |pod: &Pod| pod.spec.node_name.is_empty() && !derive::is_foreign(&pod.metadata.uid);
+    let left = left.filter(|(is_known, pod)| *is_known || goes(pod)).map(|(_, pod)| pod);
     actions.extend(left.filter(|pod| !pod.metadata.is_deleting()).map(|pod| delete(pod)));
     let strategy = spec.rest.get("updateStrategy");
     if strategy.is_some_and(|strategy| text(strategy, "type") == "OnDelete") {
