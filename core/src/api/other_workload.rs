@@ -30,6 +30,9 @@ const NOT_EXPANDED: [(&str, &str, &str); 5] = [
     ("ClusterWorkflowTemplate", "argoproj.io", "Pods are made of Workflows that refer to it"),
 ];
 
+/// The group of Jobs whose Pods a scheduler of their own places unless they name another one.
+const VOLCANO: &str = "batch.volcano.sh";
+
 /// Endings of names of fields that hold parts of Pod templates which are written over others.
 const OVERRIDES: [&str; 3] = ["Overrides", "Override", "Patches"];
 
@@ -63,7 +66,7 @@ pub struct PodPart {
     pub path: String,
     /// For how many Pods it is.
     pub count: u64,
-    /// What the Pods look like.
+    /// What the Pods look like. Where it names no scheduler, they have that of the workload.
     pub template: PodTemplateSpec,
 }
 
@@ -78,10 +81,16 @@ impl OtherSpec {
             return Some(Self { raw, parts: Vec::new(), reason: Some(*reason) });
         }
         let mut parts: Vec<PodPart> = Vec::new();
+        let scheduler = raw.get("schedulerName").and_then(Value::as_str);
+        let scheduler = scheduler.unwrap_or(if group == VOLCANO { "volcano" } else { "" });
         for Found { place, template } in found_in(&raw).into_iter().filter(|found| !found.place.is_override) {
-            let Ok(template) = PodTemplateSpec::read(template.clone(), &Path::ROOT.field(&place.path), findings) else {
+            let Ok(mut template) = PodTemplateSpec::read(template.clone(), &Path::ROOT.field(&place.path), findings)
+            else {
                 continue;
             };
+            if template.spec.scheduler_name.is_empty() {
+                scheduler.clone_into(&mut template.spec.scheduler_name);
+            }
             let taken = parts.iter().filter(|part| part.name == place.name).count();
             let name = if taken == 0 { place.name } else { format!("{}-{taken}", place.name) };
             parts.push(PodPart { name, path: place.path, count: place.count, template });

@@ -227,6 +227,26 @@ fn a_suspended_job_makes_no_pods_unless_kueue_admits_it() {
 }
 
 #[test]
+fn pods_of_an_unknown_kind_have_its_scheduler() {
+    let tasks = |scheduler: &str| {
+        format!(
+            "  {scheduler}\n  tasks: [{{ name: w, replicas: 2, template: {{ spec: {{ containers: [{{ name: c }}] }} }} }}]"
+        )
+    };
+    for (api_version, scheduler, waits) in [
+        ("batch.volcano.sh/v1alpha1", "schedulerName: volcano", true),
+        ("batch.volcano.sh/v1alpha1", "minAvailable: 2", true),
+        ("batch.volcano.sh/v1alpha1", "schedulerName: default-scheduler", false),
+        ("example.com/v1", "schedulerName: own", true),
+        ("example.com/v1", "minAvailable: 2", false),
+    ] {
+        let ran = run_workload(api_version, "Job", &tasks(scheduler));
+        let waiting = ran.report.pods.iter().filter(|pod| pod.node.is_none()).count();
+        assert_eq!((ran.report.pods.len(), waiting), (2, if waits { 2 } else { 0 }), "{api_version} {scheduler}");
+    }
+}
+
+#[test]
 fn a_cron_job_is_shown_with_one_run() {
     let ran = run_workload(
         "batch/v1",

@@ -146,7 +146,7 @@ fn held(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec
         let (message, hint) = if names.is_empty() {
             (
                 format!("scheduler `{scheduler}` is responsible for the Pod, and only kube-scheduler is simulated"),
-                "leave `schedulerName` out to see what kube-scheduler would do".to_owned(),
+                "write `schedulerName: default-scheduler` to see what kube-scheduler would do".to_owned(),
             )
         } else {
             let hint = match nearest(scheduler, names.iter().copied()) {
