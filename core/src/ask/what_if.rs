@@ -13,12 +13,15 @@ use crate::allocate::extended::ANNOTATION;
 use crate::allocate::{DeviceId, Limits};
 use crate::api::claim::{DeviceRequestAllocationResult, ResourceClaim, ResourceClaimStatus};
 use crate::api::condition::text;
+use crate::api::meta::OwnerReference;
 use crate::api::object::Object;
 use crate::api::pod::{Pod, PodStatus};
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::{Command, Simulation, note_not_given};
+use crate::controllers::workloads::owner_key;
 use crate::derive::is_foreign;
+use crate::explain::trial::key_in;
 use crate::explain::unknown::unknown;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::gather::Gather;
@@ -145,7 +148,7 @@ pub struct PodDifference {
     pub before: Place,
     /// After.
     pub after: Place,
-    /// Why it is Pending after the change, where it was not before; or what kept it before.
+    /// Why it is Pending after the change, where it was not before; what kept it before; or what is not known of one that goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -200,11 +203,20 @@ pub fn what_if(cluster: &Cluster, supposition: &Supposition, limits: &Limits) ->
     simulation.settle();
     let other = report_of(&mut simulation);
     let placing = Some(placing);
-    Ok(Difference {
-        evictions,
-        findings,
-        placing,
-        ..compare((&before, &report), (simulation.server().cluster(), &other))
+    let mut found = compare((&before, &report), (simulation.server().cluster(), &other));
+    for pod in found.pods.iter_mut().filter(|pod| pod.after == Place::Absent && pod.why.is_none()) {
+        pod.why = key_in(&pod.pod).and_then(|key| before.pods().get(&key)).and_then(|pod| unknown_heir(&before, pod));
+    }
+    Ok(Difference { evictions, findings, placing, ..found })
+}
+
+/// That nobody makes a Pod anew here because its controller is not among the objects.
+fn unknown_heir(cluster: &Cluster, pod: &Pod) -> Option<String> {
+    let owner = pod.metadata.controller().filter(|owner| owner.kind != "Node" && !pod.is_finished())?;
+    let is_given = owner_key(&pod.metadata).is_some_and(|owner| cluster.workloads().contains_key(&owner));
+    let OwnerReference { kind, name, .. } = owner;
+    (!is_given).then(|| {
+        format!("{kind} `{name}` is not given; whether the Pod that it makes instead has a place is not known")
     })
 }
 

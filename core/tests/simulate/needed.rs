@@ -373,6 +373,19 @@ fn a_change_leaves_pods_where_they_are_or_places_all_anew() {
 }
 
 #[test]
+fn what_a_controller_that_is_not_given_makes_instead_is_not_known() {
+    let owner = "metadata: { uid: real-p, ownerReferences: [{ apiVersion: apps/v1, kind: StatefulSet, name: db, uid: real-s, controller: true }],";
+    let running = pod("p", "[]", "1").replace("metadata: {", owner).replace("spec:\n", "spec:\n  nodeName: node-a\n");
+    let engine = engine(&[("node-a", 0), ("node-b", 0)], &running);
+    let node = json!({ "kind": "Node", "namespace": "", "name": "node-a" });
+    let answer = engine.inquire(json!({ "kind": "whatIf", "without": [node] })).unwrap();
+    let found: Difference = serde_json::from_value(answer).unwrap();
+    let [gone] = found.pods.as_slice() else { panic!("{:?}", found.pods) };
+    let why = "StatefulSet `db` is not given; whether the Pod that it makes instead has a place is not known";
+    assert_eq!((&gone.after, gone.why.as_deref()), (&Place::Absent, Some(why)));
+}
+
+#[test]
 fn a_daemon_set_has_no_pod_for_a_node_that_is_gone() {
     let daemons = template("one", 1, "")
         + "---

@@ -66,7 +66,8 @@ fn show(found: &Difference, pen: Pen) -> String {
         let ink = if pod.after == Place::Pending { Ink::Bad } else { Ink::Good };
         lines.push(format!("  {}", pen.paint(ink, &clean(&text))));
         if let Some(why) = &pod.why {
-            let was = if pod.after == Place::Pending { "" } else { "before: " };
+            let is_over = pod.before == Place::Pending && pod.after != Place::Pending;
+            let was = if is_over { "before: " } else { "" };
             lines.extend(indented(&format!("{was}{why}"), 4));
         }
     }
