@@ -76,6 +76,11 @@ pub(crate) fn plays_no_part(kind: &str, api_version: &str) -> Finding {
             let message = "gangs of Kubernetes 1.35 are not simulated: Pods with a `workloadRef` are placed one by one";
             remark(message.to_owned()).with_severity(Severity::Warning)
         }
+        ("Kustomization" | "Component", _) if api_version.starts_with("kustomize.config.k8s.io/") => {
+            let message = format!("the {kind} is not applied: its patches are read as whole objects");
+            let hint = "ask about what `kubectl kustomize` prints: pipe it in, with `-f -`";
+            remark(message).with_severity(Severity::Warning).with_hint(hint)
+        }
         _ => remark(format!("`{kind}` of `{api_version}` plays no part in device allocation")),
     }
 }

@@ -133,6 +133,9 @@ fn a_misspelt_kind_is_noticed() {
     ] {
         assert_eq!(meant(api_version, kind), (Code::ReadUnknownKind, Severity::Info, String::new()), "{kind}");
     }
+    let (code, severity, hint) = meant("kustomize.config.k8s.io/v1beta1", "Kustomization");
+    assert_eq!((code, severity), (Code::ReadUnknownKind, Severity::Warning));
+    assert!(hint.contains("`kubectl kustomize`"), "{hint}");
 }
 
 #[test]
