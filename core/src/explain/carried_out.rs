@@ -14,6 +14,7 @@ use super::words::list;
 use super::{Explanation, Known, State, Suggestion, explain_one};
 use crate::allocate::Limits;
 use crate::api::claim::ResourceClaim;
+use crate::api::meta::OwnerReference;
 use crate::api::object::Object;
 use crate::api::pod::{Pod, PodResourceClaimStatus, PodSpec};
 use crate::cluster::{Cluster, Key};
@@ -62,8 +63,15 @@ impl<'t> Trials<'t> {
         for suggestion in &mut explanation.suggestions {
             suggestion.deletes = self.deletes(&subject, suggestion);
             if !suggestion.deletes.is_empty() {
-                let names = suggestion.deletes.iter().map(|object| format!("{} `{}`", object.kind, object.name));
-                let names: Vec<String> = names.collect();
+                let (pods, others): (Vec<&ObjectRef>, Vec<&ObjectRef>) =
+                    suggestion.deletes.iter().partition(|object| object.kind == "Pod");
+                let pods: Vec<String> = pods.into_iter().map(|pod| pod.name.clone()).collect();
+                let several = if pods.len() == 1 { "" } else { "s" };
+                let mut names = Vec::new();
+                if !pods.is_empty() {
+                    names.push(format!("Pod{several} {}", list(pods.iter())));
+                }
+                names.extend(others.into_iter().map(|object| format!("{} `{}`", object.kind, object.name)));
                 let first = if suggestion.manifests.is_empty() { "" } else { "first " };
                 let text = format!("; {first}delete {}, which cannot be changed in place", names.join(", "));
                 suggestion.text.push_str(&text);
@@ -84,29 +92,28 @@ impl<'t> Trials<'t> {
         let is_immutable = |object: &&ObjectRef| matches!(object.kind.as_str(), "Pod" | "ResourceClaim");
         let stored = written.iter().filter(is_immutable).filter(|object| self.is_stored(object));
         let mut deletes: BTreeSet<ObjectRef> = stored.cloned().gather();
-        let pod = (subject.kind == "Pod").then(|| self.given.pods().get(&key_of(subject))).flatten();
-        if let Some(pod) = pod {
-            let is_remade = |claim: &ResourceClaim| {
-                let name = &claim.metadata.name;
-                let mut changes = suggestion.changes.iter();
-                changes.any(|change| matches!(change, Change::RemakeClaim { claim, .. } if claim == name))
-            };
-            let is_written = |claim: &ResourceClaim| {
-                self.is_stored(subject)
-                    && template_of(self.given, claim).is_some_and(|template| written.contains(&template))
-            };
-            let is_stale = |claim: &&Arc<ResourceClaim>| is_remade(claim) || is_written(claim);
-            let stale = made_for(self.given, pod).filter(is_stale).map(reference_to);
-            let stale: Vec<ObjectRef> = stale.collect();
-            if !stale.is_empty() {
-                deletes.extend(stale);
-                deletes.insert(subject.clone());
-                if pod.metadata.controller().is_none() && !written.contains(subject) {
-                    let again = Pod { metadata: to_write(&pod.metadata), spec: pod.spec.clone(), ..Pod::default() };
-                    suggestion.manifests.push(Object::Pod(Arc::new(again)).write());
+        let is_remade = |claim: &ResourceClaim| {
+            let name = &claim.metadata.name;
+            let mut changes = suggestion.changes.iter();
+            changes.any(|change| matches!(change, Change::RemakeClaim { claim, .. } if claim == name))
+        };
+        let is_written = |claim: &ResourceClaim| {
+            self.is_stored(subject)
+                && template_of(self.given, claim).is_some_and(|template| written.contains(&template))
+        };
+        let mut again = Vec::new();
+        for claim in made_for(self.given, subject).filter(|claim| is_remade(claim) || is_written(claim)) {
+            deletes.insert(reference_to(claim));
+            // Pods keep the name of the claim that they had.
+            for pod in users(self.given, claim) {
+                let object = pod.metadata.reference("Pod");
+                if deletes.insert(object.clone()) && pod.metadata.controller().is_none() && !written.contains(&object) {
+                    let again_as = Pod { metadata: to_write(&pod.metadata), spec: pod.spec.clone(), ..Pod::default() };
+                    again.push(Object::Pod(Arc::new(again_as)).write());
                 }
             }
         }
+        suggestion.manifests.extend(again);
         deletes.into_iter().collect()
     }
 
@@ -358,8 +365,10 @@ fn carry_out(cluster: &mut Cluster, change: &Change, pool: &str) -> Option<bool>
 fn free(cluster: &mut Cluster, claim: &str, consumers: &[String]) -> Option<()> {
     for consumer in consumers {
         let Some(pod) = cluster.pods().get(&key_in(consumer)?).cloned() else { continue };
-        let of_pod: Vec<ObjectRef> = made_for(cluster, &pod).map(reference_to).collect();
-        cluster.delete(&pod.metadata.reference("Pod"));
+        let object = pod.metadata.reference("Pod");
+        let is_own = |claim: &&Arc<ResourceClaim>| claim.metadata.controller().is_some_and(|owner| owner.kind == "Pod");
+        let of_pod: Vec<ObjectRef> = made_for(cluster, &object).filter(is_own).map(reference_to).collect();
+        cluster.delete(&object);
         for object in of_pod {
             cluster.delete(&object);
         }
@@ -380,13 +389,30 @@ fn come_back(cluster: &mut Cluster, pod: &Pod) {
     }
 }
 
-/// Claims that were made for a Pod.
-fn made_for<'c>(cluster: &'c Cluster, pod: &Pod) -> impl Iterator<Item = &'c Arc<ResourceClaim>> {
-    let (namespace, name) = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
+/// Claims that were made for a Pod or its PodGroup, or for a PodGroup.
+fn made_for<'c>(cluster: &'c Cluster, object: &ObjectRef) -> impl Iterator<Item = &'c Arc<ResourceClaim>> {
+    let key = key_of(object);
+    let of_pod = (object.kind == "Pod").then(|| cluster.pods().get(&key)).flatten();
+    let group = of_pod.and_then(|pod| pod.group_name()).map(str::to_owned);
+    let kind = object.kind.clone();
     cluster.claims().values().filter(move |claim| {
-        let owner = claim.metadata.controller().filter(|owner| owner.kind == "Pod" && owner.name == name);
-        claim.metadata.namespace == namespace && owner.is_some()
+        let is_owner = |owner: &&OwnerReference| {
+            (owner.kind == kind && owner.name == key.1)
+                || (owner.kind == "PodGroup" && group.as_ref() == Some(&owner.name))
+        };
+        claim.metadata.namespace == key.0 && claim.metadata.controller().filter(is_owner).is_some()
     })
+}
+
+/// The Pods that a generated claim was made for.
+fn users<'c>(cluster: &'c Cluster, claim: &ResourceClaim) -> Vec<&'c Arc<Pod>> {
+    let owner = claim.metadata.controller();
+    let key = owner.map(|owner| (claim.metadata.namespace.clone(), owner.name.clone()));
+    match (owner.map(|owner| owner.kind.as_str()), key) {
+        (Some("PodGroup"), Some(key)) => cluster.pods_of_group(&key).filter(|pod| !pod.is_finished()).collect(),
+        (_, Some(key)) => cluster.pods().get(&key).into_iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn reference_to(claim: &Arc<ResourceClaim>) -> ObjectRef {

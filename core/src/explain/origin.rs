@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::api::claim::{ResourceClaim, ResourceClaimSpec, set_defaults};
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
-use crate::cluster::entries::{ENTRY_ANNOTATION, Source, source};
+use crate::cluster::entries::{Source, entry_of, source};
 use crate::controllers::workloads::{reference, root_of, template_path};
 use crate::finding::{Code, Finding, ObjectRef};
 
@@ -43,7 +43,7 @@ impl Origin {
 /// The template that a generated claim was made from.
 pub(crate) fn template_of(cluster: &Cluster, claim: &ResourceClaim) -> Option<ObjectRef> {
     let owner = claim.metadata.controller()?;
-    let entry = claim.metadata.annotations.get(ENTRY_ANNOTATION)?;
+    let entry = entry_of(claim)?;
     let namespace = &claim.metadata.namespace;
     let key = (namespace.clone(), owner.name.clone());
     let entries = match owner.kind.as_str() {
@@ -51,7 +51,7 @@ pub(crate) fn template_of(cluster: &Cluster, claim: &ResourceClaim) -> Option<Ob
         "PodGroup" => &cluster.pod_groups().get(&key)?.spec.resource_claims,
         _ => return None,
     };
-    let (kind, namespace, name) = match source(entries.iter().find(|source| source.name == *entry)?)? {
+    let (kind, namespace, name) = match source(entries.iter().find(|source| source.name == entry)?)? {
         Source::Template(name) => ("ResourceClaimTemplate", namespace.clone(), name),
         Source::ClusterTemplate(name) => ("ClusterResourceClaimTemplate", String::new(), name),
         Source::Named(_) => return None,

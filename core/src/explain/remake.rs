@@ -46,16 +46,15 @@ pub(super) fn alone(cluster: &mut Cluster, case: &Case, allowance: &mut Allowanc
     beside(cluster, case, Vec::new(), allowance, |_, _, _| Vec::new())
 }
 
-/// The case of a Pod as it is once its stale claims are made anew, and the changes that do so. `None` where no claim is stale.
+/// The case of a Pod or PodGroup as it is once its stale claims are made anew, and the changes that do so. `None` where no claim is stale.
 fn remade(cluster: &Cluster, case: &Case) -> Option<(Case, Vec<Change>)> {
-    if case.subject.kind != "Pod" {
+    if !matches!(case.subject.kind.as_str(), "Pod" | "PodGroup") {
         return None;
     }
     let mut remade = case.clone();
     let mut changes = Vec::new();
     for claim in remade.question.claims.iter_mut().chain(&mut remade.unallocated) {
-        let is_of_pod = claim.metadata.controller().is_some_and(|owner| owner.kind == "Pod");
-        let Some(spec) = newer_spec(cluster, claim).filter(|_| is_of_pod) else { continue };
+        let Some(spec) = newer_spec(cluster, claim) else { continue };
         let Some(template) = template_of(cluster, claim) else { continue };
         let change = Change::RemakeClaim { claim: claim.metadata.name.clone(), template: template.name };
         if !changes.contains(&change) {
@@ -90,7 +89,7 @@ fn writes_template(suggestion: &Suggestion, changes: &[Change]) -> bool {
 
 /// Whether the claims fit, with the node; `Some(None)` where only their faults were in the way so far.
 fn place(cluster: &mut Cluster, remade: &Case, allowance: &mut Allowance) -> Option<Option<String>> {
-    if remade.pod.is_none() {
+    if remade.pod.is_none() && remade.question.nodes.is_empty() {
         let is_sound = remade.unallocated.iter().all(|claim| request_problems(cluster, claim).is_empty());
         return is_sound.then_some(None);
     }
