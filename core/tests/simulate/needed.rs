@@ -267,6 +267,19 @@ spec:
 }
 
 #[test]
+fn pods_that_wait_for_their_driver_have_a_place_on_a_new_node() {
+    let engine = engine(&[("node-a", 0)], &(template("one", 1, "") + &pod("wanted", &of("one"), "1")));
+    let [node, mut slice] = node("big", 1);
+    slice["spec"]["devices"][0]["bindingConditions"] = json!(["attached"]);
+    slice["spec"]["devices"][0]["bindingFailureConditions"] = json!(["broken"]);
+    let found = needed(&engine, json!({ "templates": [node, slice] }));
+    assert_eq!(
+        (bounds(&found.shapes[0]), &*found.shapes[0].nodes[0].pods),
+        ((1, Some(1)), &["ml/wanted".to_owned()][..])
+    );
+}
+
+#[test]
 fn new_nodes_are_filtered_as_the_profile_of_the_pod_does() {
     let named = |scheduler: &str| {
         let spec = format!("spec:\n  schedulerName: {scheduler}\n");

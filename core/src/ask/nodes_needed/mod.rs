@@ -343,7 +343,12 @@ impl ShapeNeeded {
         let mut cluster = end.into_cluster();
         let mut pods: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (key, pod) in asked.iter().filter_map(|key| Some((key, cluster.pods().get(key)?))) {
-            pods.entry(pod.spec.node_name.clone()).or_default().push(format!("{}/{}", key.0, key.1));
+            // Who waits for the driver of its devices is nominated for their node.
+            let node = match pod.spec.node_name.as_str() {
+                "" => &pod.status.nominated_node_name,
+                _ => &pod.spec.node_name,
+            };
+            pods.entry(node.clone()).or_default().push(format!("{}/{}", key.0, key.1));
         }
         let used = usage(&mut cluster, &Limits::default());
         let of_nodes = used.rows.into_iter().filter(|row| row.of == UsageOf::Node);
