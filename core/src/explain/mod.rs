@@ -299,7 +299,8 @@ fn look_at_devices(
         explanation.plain = plain::plain(cluster, case, survey, explanation);
     }
     // Without any device all nodes are equally far.
-    explanation.closest = survey.closest().filter(|_| cluster.slices().values().any(|slice| !slice.spec.devices.is_empty()));
+    explanation.closest =
+        survey.closest().filter(|_| cluster.slices().values().any(|slice| !slice.spec.devices.is_empty()));
     if !request.nodes.is_empty() || request.device.is_some() {
         explanation.details = detail::details(cluster, case, request);
     }

@@ -21,6 +21,18 @@ spec: {{ devices: {{ requests: [{requests}], constraints: [{constraints}] }} }}
 }
 
 #[test]
+fn what_a_pod_lacks_is_said_beside_what_it_waits_for() {
+    let entries = "  resourceClaims: [{ name: gpu, resourceClaimTemplateName: none }]";
+    for (held, code) in [
+        ("schedulingGates: [{ name: example.com/quota }]", Code::RunSchedulingGated),
+        ("schedulerName: own", Code::RunNotModelled),
+    ] {
+        let ran = run(&format!("{CLASS}{}{}", slice("a", 1), pod("p", &format!("  {held}\n{entries}"))));
+        assert_eq!(codes(&ran.pod("p").reasons), [code, Code::RunMissingTemplate]);
+    }
+}
+
+#[test]
 fn devices_in_use_are_counted() {
     let pods = [gpu_pod("one"), gpu_pod("two"), gpu_pod("three")].concat();
     let ran = run(&format!("{CLASS}{}{}{pods}", slice("a", 1), slice("b", 1)));

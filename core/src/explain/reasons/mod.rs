@@ -136,10 +136,12 @@ fn not_started(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry])
 
 /// Why a Pod is not tried at all.
 fn held(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec<Finding> {
+    let mut problems: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
+    let first = |finding: Finding| std::iter::once(finding).chain(problems.iter().cloned()).collect();
     if !pod.spec.scheduling_gates.is_empty() {
         let gates: Vec<String> = pod.spec.scheduling_gates.iter().filter_map(nodes::gate_name).collect();
         let message = format!("scheduling waits for {}", list(gates.iter()));
-        return vec![origin.finding(Code::RunSchedulingGated, "spec.schedulingGates", message)];
+        return first(origin.finding(Code::RunSchedulingGated, "spec.schedulingGates", message));
     }
     if !cluster.has_scheduler_of(pod) {
         let (scheduler, names) = (pod.scheduler(), cluster.schedulers());
@@ -156,9 +158,8 @@ fn held(cluster: &Cluster, pod: &Pod, origin: &Origin, entries: &[Entry]) -> Vec
             (format!("the KubeSchedulerConfiguration has no scheduler `{scheduler}`"), hint)
         };
         let finding = origin.finding(Code::RunNotModelled, "spec.schedulerName", message);
-        return vec![finding.with_hint(hint)];
+        return first(finding.with_hint(hint));
     }
-    let mut problems: Vec<Finding> = entries.iter().filter_map(|entry| entry.problem.clone()).collect();
     if let Some(hold) = group::holds(cluster, pod) {
         // What was refused is not mended by Pods to come.
         let is_last = |problem: &Finding| matches!(problem.code, Code::RunRefused | Code::RunAdminNamespace);
