@@ -506,6 +506,9 @@ fn amounts(
     {
         return None;
     }
+    let lacks = |kind| by_number(request).iter().any(|reason| reason.kind == kind);
+    // Some have too little left, the others never had it.
+    let is_mixed = lacks(ReasonKind::CapacityShort) && lacks(ReasonKind::CapacityNever);
     let claim = case.question.claims.get(unit.claim)?;
     let asked = asked(claim, &unit.name);
     let mut most: Option<(String, Option<Quantity>, Quantity)> = None;
@@ -525,12 +528,18 @@ fn amounts(
         }
         for obstacle in obstacles {
             match (obstacle, first.kind) {
-                (Obstacle::CapacityShort { name, needs, left }, ReasonKind::CapacityShort) => {
+                (Obstacle::CapacityShort { name, needs, left }, kind)
+                    if is_mixed || kind == ReasonKind::CapacityShort =>
+                {
                     note(name, Some(needs), left)
                 }
-                (Obstacle::CapacityNever { name, needs, has: Some(has) }, ReasonKind::CapacityNever) => {
-                    note(name, needs.as_ref(), has);
+                (Obstacle::CapacityNever { name, needs, has: Some(has) }, kind)
+                    if is_mixed || kind == ReasonKind::CapacityNever =>
+                {
                     let is_of_policy = needs.as_ref().is_some_and(|needs| needs <= has);
+                    if !(is_mixed && is_of_policy) {
+                        note(name, needs.as_ref(), has);
+                    }
                     let policy =
                         device.device.capacity.get(name).and_then(|capacity| capacity.request_policy.as_deref());
                     allowed = allowed.take().or(policy.filter(|_| is_of_policy).map(policy_in_words));
@@ -568,6 +577,9 @@ fn amounts(
         _ => "none".to_owned(),
     };
     Some(match first.kind {
+        ReasonKind::CapacityShort | ReasonKind::CapacityNever if is_mixed => {
+            format!(" with {needs} of `{name}`; the most that one {noun} can grant now is {left}")
+        }
         ReasonKind::CounterShort => {
             let held = case.held.get_or_init(|| holders::Held::of(cluster));
             let drawing =
