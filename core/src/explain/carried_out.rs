@@ -275,7 +275,10 @@ impl Leaving {
             }
         };
         say(&self.evicted, " is then", " are then", " evicted");
-        say(&self.without_place, " then has", " then have", " no place");
+        let (workloads, pods): (BTreeSet<String>, BTreeSet<String>) =
+            self.without_place.iter().cloned().partition(|name| name.contains(' '));
+        say(&pods, " then has", " then have", " no place");
+        say(&workloads, " then has", " then have", " fewer Pods with a place");
     }
 }
 

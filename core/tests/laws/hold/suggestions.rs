@@ -152,7 +152,7 @@ fn unnamed(
 ) -> Option<String> {
     // Of many a few are named.
     let text = &suggestion.text;
-    if text.contains(" more then have no place") || text.contains("tried without the other Pods") {
+    if text.contains(" more then have ") || text.contains("tried without the other Pods") {
         return None;
     }
     let has_place = |pod: &PodReport| pod.node.is_some() || waits(pod);
