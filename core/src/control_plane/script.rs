@@ -64,7 +64,7 @@ pub struct Step {
 }
 
 /// Kinds by the words that name them, in lower case; and whether their objects live in a namespace.
-const KINDS: [(&str, &str, bool); 40] = [
+const KINDS: [(&str, &str, bool); 49] = [
     ("pod", "Pod", true),
     ("pods", "Pod", true),
     ("po", "Pod", true),
@@ -82,7 +82,14 @@ const KINDS: [(&str, &str, bool); 40] = [
     ("ds", "DaemonSet", true),
     ("job", "Job", true),
     ("jobs", "Job", true),
+    ("cronjob", "CronJob", true),
+    ("cronjobs", "CronJob", true),
+    ("cj", "CronJob", true),
+    ("jobset", "JobSet", true),
+    ("jobsets", "JobSet", true),
     ("leaderworkerset", "LeaderWorkerSet", true),
+    ("leaderworkersets", "LeaderWorkerSet", true),
+    ("lws", "LeaderWorkerSet", true),
     ("podgroup", "PodGroup", true),
     ("podgroups", "PodGroup", true),
     ("resourceclaim", "ResourceClaim", true),
@@ -96,8 +103,10 @@ const KINDS: [(&str, &str, bool); 40] = [
     ("workloads", "Workload", true),
     ("node", "Node", false),
     ("nodes", "Node", false),
+    ("no", "Node", false),
     ("namespace", "Namespace", false),
     ("namespaces", "Namespace", false),
+    ("ns", "Namespace", false),
     ("deviceclass", "DeviceClass", false),
     ("deviceclasses", "DeviceClass", false),
     ("resourceslice", "ResourceSlice", false),

@@ -2,6 +2,7 @@
 
 use apportion_core::allocate::Limits;
 use apportion_core::control_plane::Simulation;
+use apportion_core::control_plane::script::kind_named;
 use apportion_core::decision::Patch;
 use apportion_core::finding::{Code, ObjectRef};
 use serde_json::json;
@@ -255,6 +256,19 @@ fn a_cron_job_is_shown_with_one_run() {
     );
     assert_eq!(ran.report.pods.len(), 2);
     assert_eq!(ran.report.pods[0].owner.as_ref().unwrap().kind, "CronJob");
+}
+
+#[test]
+fn every_workload_can_be_named_as_kubectl_does() {
+    for kind in ["CronJob", "DaemonSet", "Deployment", "Job", "JobSet", "LeaderWorkerSet", "ReplicaSet", "StatefulSet"]
+    {
+        assert_eq!(kind_named(kind), Some(kind));
+        assert_eq!(kind_named(&format!("{kind}s")), Some(kind));
+    }
+    assert_eq!(
+        ["cj", "lws", "no", "ns"].map(kind_named),
+        ["CronJob", "LeaderWorkerSet", "Node", "Namespace"].map(Some)
+    );
 }
 
 #[test]
