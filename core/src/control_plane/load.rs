@@ -208,7 +208,7 @@ impl Simulation {
         }
     }
 
-    /// That Pods have nodes which wait in the cluster that the objects come from.
+    /// That Pods have nodes which wait in the cluster that the objects come from. What a script did is not compared with it.
     pub(super) fn contradicted(&self) -> Option<Finding> {
         let pods = self.server.cluster().pods();
         let is_placed = |key: &&Key| pods.get(*key).is_some_and(|pod| !pod.spec.node_name.is_empty());
@@ -219,7 +219,8 @@ impl Simulation {
             list(placed.iter())
         );
         let hint = "the cluster has changed since, or what keeps the Pod from the node is not given";
-        (!placed.is_empty()).then(|| Finding::new(Code::RunNotModelled, "", message).with_hint(hint))
+        (!placed.is_empty() && self.timeline.is_none())
+            .then(|| Finding::new(Code::RunNotModelled, "", message).with_hint(hint))
     }
 
     /// Takes Pods and PodGroups to exist that own or use claims and are not given: a part of a dump says nothing about the rest.
