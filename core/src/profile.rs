@@ -18,20 +18,27 @@ pub enum Version {
     /// Kubernetes 1.37.
     #[cfg_attr(feature = "types", ts(rename = "1.37"))]
     V1_37,
-    /// The newest version with every gate on; accepts shipped and proposed spellings.
+    /// A preview of Kubernetes 1.38, as of its pre-release [`Version::PREVIEW`].
+    #[cfg_attr(feature = "types", ts(rename = "1.38"))]
+    V1_38,
+    /// The newest released version with every gate on; accepts shipped and proposed spellings.
     #[default]
     #[cfg_attr(feature = "types", ts(rename = "all"))]
     All,
 }
 
 impl Version {
-    /// Reads `1.34` .. `1.37` or `all`.
+    /// The pre-release that [`Version::V1_38`] was compared with.
+    const PREVIEW: &'static str = "1.38.0-beta.0";
+
+    /// Reads `1.34` .. `1.38` or `all`.
     pub fn parse(text: &str) -> Option<Self> {
         match text.strip_prefix('v').unwrap_or(text) {
             "1.34" => Some(Self::V1_34),
             "1.35" => Some(Self::V1_35),
             "1.36" => Some(Self::V1_36),
             "1.37" => Some(Self::V1_37),
+            "1.38" => Some(Self::V1_38),
             "all" => Some(Self::All),
             _ => None,
         }
@@ -55,6 +62,7 @@ impl fmt::Display for Version {
             Self::V1_35 => "1.35",
             Self::V1_36 => "1.36",
             Self::V1_37 => "1.37",
+            Self::V1_38 => "1.38",
             Self::All => "all",
         })
     }
@@ -71,15 +79,19 @@ pub struct Release {
 
 impl Release {
     /// What can be read, in words.
-    pub const KNOWN: [&'static str; 5] = ["1.34", "1.35", "1.36", "1.37", "all"];
+    pub const KNOWN: [&'static str; 6] = ["1.34", "1.35", "1.36", "1.37", "1.38", "all"];
 
-    /// Reads `1.36`, which means the newest patch that was looked at, `1.36.2`, or `all`. A patch that is newer still counts as the newest.
+    /// Reads `1.36`, which means the newest patch that was looked at, `1.36.2`, or `all`. A patch that is newer still counts as the newest, and
+    /// each pre-release of the preview (`1.38.0-beta.0`) as the preview.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(version) = Version::parse(text) {
             return Some(version.into());
         }
-        let (version, patch) = text.rsplit_once('.')?;
-        Some(Self::new(Version::parse(version).filter(|version| *version != Version::All)?, Some(patch.parse().ok()?)))
+        let number = text.split_once('-').map_or(text, |(number, _)| number);
+        let (version, patch) = number.rsplit_once('.')?;
+        let version = Version::parse(version).filter(|version| *version != Version::All)?;
+        let is_known = number == text || version == Version::V1_38;
+        Some(Self::new(version, Some(patch.parse().ok()?))).filter(|_| is_known)
     }
 
     /// A patch of a version; the newest one that was looked at where none is given, or a newer one.
@@ -97,7 +109,7 @@ impl From<Version> for Release {
             Version::V1_35 => 10,
             Version::V1_36 => 6,
             Version::V1_37 => 2,
-            Version::All => 0,
+            Version::V1_38 | Version::All => 0,
         };
         Self { version, patch }
     }
@@ -107,6 +119,7 @@ impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.version {
             Version::All => self.version.fmt(f),
+            Version::V1_38 => f.write_str(Version::PREVIEW),
             version => write!(f, "{version}.{}", self.patch),
         }
     }
@@ -128,6 +141,8 @@ macro_rules! features {
                     Version::V1_35 => Self { $($field: $v35,)* },
                     Version::V1_36 => Self { $($field: $v36,)* },
                     Version::V1_37 => Self { $($field: $v37,)* },
+                    // Others became stable, which changes no default.
+                    Version::V1_38 => Self { pod_group_preemption_policy: true, ..Self::of(Version::V1_37) },
                     Version::All => Self { $($field: true,)* },
                 }
             }
@@ -157,7 +172,8 @@ macro_rules! features {
     };
 }
 
-// Defaults in the order 1.34, 1.35, 1.36, 1.37. Source: pkg/features/kube_features.go of those versions.
+// Defaults in the order 1.34, 1.35, 1.36, 1.37; `of` says where 1.38 differs. Source: pkg/features/kube_features.go of those versions. A
+// feature whose gate was taken out is on.
 features! {
     /// Requests with `adminAccess` (KEP-5018).
     admin_access: "DRAAdminAccess", [true true true true];
@@ -295,6 +311,23 @@ mod tests {
         assert!(features.set("DRAListTypeAttributes", true));
         assert!(features.list_type_attributes && features.device_taints);
         assert!(!features.set("NoSuchGate", true));
+    }
+
+    #[test]
+    fn every_spelling_of_the_preview_is_read() {
+        for text in ["1.38", "v1.38", "1.38.0", "1.38.0-beta.0", "v1.38.0-rc.1", "1.38.4"] {
+            assert_eq!(Release::parse(text), Some(Version::V1_38.into()), "{text}");
+        }
+        assert_eq!(Release::from(Version::V1_38).to_string(), "1.38.0-beta.0");
+        for text in ["1.37.0-beta.0", "1.38-beta.0", "1.38.x-beta.0", "1.39", "all-beta.0"] {
+            assert_eq!(Release::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_preview_changes_one_default() {
+        let differing = |gate: &&str| Features::of(Version::V1_37).get(gate) != Features::of(Version::V1_38).get(gate);
+        assert_eq!(Features::gates().filter(differing).collect::<Vec<_>>(), ["PodGroupPreemptionPolicy"]);
     }
 
     #[test]

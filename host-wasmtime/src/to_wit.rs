@@ -39,6 +39,7 @@ pub(crate) fn version(version: Version) -> wit::Version {
         Version::V1_35 => wit::Version::V1Dot35,
         Version::V1_36 => wit::Version::V1Dot36,
         Version::V1_37 => wit::Version::V1Dot37,
+        Version::V1_38 => wit::Version::V1Dot38,
         Version::All => wit::Version::All,
     }
 }

@@ -52,7 +52,7 @@ export type Finding = {
 };
 
 /** A Kubernetes minor version, or the newest one with everything on. */
-export type Version = "1.34" | "1.35" | "1.36" | "1.37" | "all";
+export type Version = "1.34" | "1.35" | "1.36" | "1.37" | "1.38" | "all";
 
 /** Whether known defects of the stated version are reproduced. */
 export type Mode = "sound" | "reference";
@@ -62,7 +62,7 @@ export type Ranking = "first" | "scores";
 
 /** Settings of an engine; all may be left out. */
 export type Settings = {
-  /** Whose rules hold; `1.36` is the newest patch of it, `1.36.2` that one, `all`, the default, the newest version with every gate on. */
+  /** Whose rules hold: `1.36` its newest patch, `1.36.2` that one, `1.38` a preview, `all`, the default, the newest release with every gate on. */
   version?: Version | `${
     Exclude<Version, "all">
   }.${
@@ -1512,7 +1512,7 @@ export type Component = "kube-apiserver" | "kube-controller-manager" | "kube-sch
 
 /** What a component is to be: a version, and gates that differ from its defaults. */
 export type Build = {
-  /** `1.34` to `1.37`, also with a patch, or `all`; as the component began where it is left out. */
+  /** `1.34` to `1.37`, also with a patch, `1.38`, which is a preview, or `all`; as the component began where it is left out. */
   version?: string,
   /** Gates by name. */
   featureGates?: {

@@ -72,8 +72,8 @@ test("Compare: versions side by side, and another text", async ({ page }) => {
   test.setTimeout(60_000);
   await open(page, TOUR);
   await tab(page, "Compare").click();
-  const versions = page.getByRole("table", { name: "Kubernetes 1.34 to 1.37" });
-  await expect(versions.getByRole("columnheader")).toHaveText(["newest, every gate on", "1.37", "1.36", "1.35", "1.34"]);
+  const versions = page.getByRole("table", { name: "Kubernetes 1.34 to 1.38" });
+  await expect(versions.getByRole("columnheader")).toHaveText(["newest, every gate on", "1.38 (preview)", "1.37", "1.36", "1.35", "1.34"]);
   await expect(versions.getByRole("row", { name: /^Pods placed/ })).toContainText("9 of 10");
   expect(await violations(page)).toEqual([]);
   await page.getByRole("combobox", { name: "Compare with" }).selectOption("another text");

@@ -63,7 +63,7 @@ export function Header() {
               onChange={({ currentTarget: { value } }) => isVersion(value) && act.chooseVersion(value)}
             >
               {VERSIONS.map((version) => (
-                <option value={version}>{version === "all" ? words.ALL_VERSIONS : version}</option>
+                <option value={version}>{words.versionName(version)}</option>
               ))}
             </select>
           </label>

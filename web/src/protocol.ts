@@ -8,7 +8,7 @@ import type { Order } from "./model/hardware";
 import type { Inventory } from "./model/inventory";
 import type { Deed } from "./model/suppose";
 
-export const VERSIONS = ["all", "1.37", "1.36", "1.35", "1.34"] as const;
+export const VERSIONS = ["all", "1.38", "1.37", "1.36", "1.35", "1.34"] as const;
 export type Version = (typeof VERSIONS)[number];
 
 /** The cluster that is asked about. */

@@ -25,7 +25,10 @@ export const NOTHING = "No Pods yet. Paste Pods or workloads that use claims, to
 export const FAILED = "The engine stopped";
 export const FAILED_HELP = "It starts again with the next change. If this happens every time, please report it together with the text.";
 export const VERSION_LABEL = "Kubernetes";
-export const ALL_VERSIONS = "newest, every gate on";
+/** How a Kubernetes version is named. */
+export function versionName(version: string): string {
+  return version === "all" ? "newest, every gate on" : version === "1.38" ? "1.38 (preview)" : version;
+}
 export const APPLY_FIX = "Fix";
 export const CLOSE = "Close";
 export const MORE_TOOLS = "Version, settings and keys";

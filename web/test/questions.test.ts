@@ -122,7 +122,7 @@ test("another text is compared as the command line does, with its picture", () =
 
 test("versions are compared, and only differences are shown", () => {
   const { columns, rows } = ask("versions", example("extended-resource/"));
-  expect(columns.map(({ version }) => version)).toEqual(["all", "1.37", "1.36", "1.35", "1.34"]);
+  expect(columns.map(({ version }) => version)).toEqual(["all", "1.38", "1.37", "1.36", "1.35", "1.34"]);
   expect(rows.length).toBeGreaterThan(0);
   for (const { states } of rows) expect(new Set(states).size).toBeGreaterThan(1);
   expect(ask("versions", slice("node-1", "  - name: gpu-0\n")).rows).toEqual([]);

@@ -44,7 +44,7 @@ fn first_patch_that_names_request(version: Version) -> u8 {
         Version::V1_35 => 9,
         Version::V1_36 => 5,
         Version::V1_37 => 1,
-        Version::All => 0,
+        Version::V1_38 | Version::All => 0,
     }
 }
 

@@ -106,7 +106,7 @@ impl Environment {
     }
 
     fn is_after_1_36(&self) -> bool {
-        matches!(self.version, Version::V1_37 | Version::All)
+        self.version >= Version::V1_37
     }
 
     /// Attributes are of type `any` unless they may be lists. Versions after 1.36 always evaluate lists.
@@ -126,8 +126,8 @@ impl Environment {
         match self.version {
             Version::V1_34 | Version::V1_35 | Version::V1_36 if self.list_type_attributes => Includes::Device,
             Version::V1_36 if self.stored => Includes::Device,
-            Version::V1_37 | Version::All if self.stored || self.list_type_attributes => Includes::Library,
-            Version::V1_34 | Version::V1_35 | Version::V1_36 | Version::V1_37 | Version::All => Includes::Nowhere,
+            _ if self.is_after_1_36() && (self.stored || self.list_type_attributes) => Includes::Library,
+            _ => Includes::Nowhere,
         }
     }
 

@@ -62,7 +62,7 @@ impl Component {
 #[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Build {
-    /// `1.34` to `1.37`, also with a patch, or `all`; as the component began where it is left out.
+    /// `1.34` to `1.37`, also with a patch, `1.38`, which is a preview, or `all`; as the component began where it is left out.
     pub version: Option<String>,
     /// Gates by name.
     #[cfg_attr(feature = "types", ts(optional, as = "Option<_>"))]

@@ -26,7 +26,7 @@ use crate::validate::{Circumstances, Operation, Submission, validate, validate_s
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(feature = "types", derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct Settings {
-    /// Whose rules hold; `1.36` is the newest patch of it, `1.36.2` that one, `all`, the default, the newest version with every gate on.
+    /// Whose rules hold: `1.36` its newest patch, `1.36.2` that one, `1.38` a preview, `all`, the default, the newest release with every gate on.
     #[cfg_attr(feature = "types", ts(optional, type = "Version | `${Exclude<Version, \"all\">}.${number}`"))]
     version: Option<String>,
     /// Feature gates that differ from the version's defaults, by name.

@@ -81,7 +81,7 @@ fn devices_are_looked_for_from_the_best_node_down() {
     let rooms = [node("a", 4, ""), node("b", 8, ""), node("c", 16, "")].concat();
     let devices = [slice("a", 1), slice("b", 2)].concat();
     let pods = ["p", "q", "r"].map(gpu_pod).concat();
-    for version in [Version::V1_34, Version::V1_35, Version::V1_36, Version::V1_37, Version::All] {
+    for version in [Version::V1_34, Version::V1_35, Version::V1_36, Version::V1_37, Version::V1_38, Version::All] {
         let ran = scored_by(&format!("{CLASS}{rooms}{devices}{pods}"), version);
         // With one Pod `b` is as good as `a` without, and `a` is the first by name.
         assert_eq!(nodes_of(&ran, &["p", "q", "r"]), ["b", "a", "b"], "{version:?}");

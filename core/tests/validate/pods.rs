@@ -321,7 +321,7 @@ fn a_file_is_applied_to_what_is_stored() {
 
 #[test]
 fn a_stored_pod_is_valid_as_it_is_found() {
-    for version in [Version::V1_34, Version::V1_35, Version::V1_36, Version::V1_37, Version::All] {
+    for version in [Version::V1_34, Version::V1_35, Version::V1_36, Version::V1_37, Version::V1_38, Version::All] {
         let admission = admit(&dumped(), &Profile::of(version), None);
         assert_eq!(errors(&admission.findings), [], "{version}");
         assert_eq!(admission.object["status"], dumped()["status"]);
@@ -401,7 +401,7 @@ fn a_slice_has_devices_or_counters_from_1_35_on() {
             "devices": [{ "name": "x", "consumesCounters": [{ "counterSet": "c", "counters": { "m": { "value": "6Gi" } } }] }],
         },
     });
-    for version in [Version::V1_36, Version::V1_37] {
+    for version in [Version::V1_36, Version::V1_37, Version::V1_38] {
         assert_eq!(errors(&create_in(version, slice.clone())), [(Invalid, "spec")]);
     }
     assert_eq!(errors(&create_in(Version::V1_34, slice)), []);

@@ -123,7 +123,7 @@ impl ClusterArguments {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Kubernetes")]
 pub(crate) struct KubernetesArguments {
-    /// The Kubernetes version to answer for: 1.34 to 1.37 (the newest patch), 1.36.2 (that patch), or all (the newest with all feature gates on)
+    /// The Kubernetes version to answer for: 1.34 to 1.37 (the newest patch), 1.36.2 (that patch), 1.38 (a preview, as of 1.38.0-beta.0), or all (the newest released with all feature gates on)
     #[arg(long, visible_alias = "profile", value_name = "VERSION", default_value = "all", value_parser = parse_release)]
     pub(crate) kubernetes_version: Release,
     /// Feature gates that differ from the version's defaults, for instance DRADeviceTaints=false
@@ -375,7 +375,9 @@ pub(crate) fn parse_taint(text: &str) -> Result<TaintSpec, String> {
 }
 
 fn parse_release(text: &str) -> Result<Release, String> {
-    Release::parse(text).ok_or_else(|| format!("known are {}, also with a patch (1.36.2)", Release::KNOWN.join(", ")))
+    Release::parse(text).ok_or_else(|| {
+        format!("known are {}, also with a patch (1.36.2); 1.38 is a preview", Release::KNOWN.join(", "))
+    })
 }
 
 /// Reads a number of things of which there is at least one.

@@ -62,7 +62,7 @@ function VersionTable({ answer: { columns, rows } }: { answer: VersionAnswer }) 
             {columns.map(({ version }) => (
               <th scope="col" class="number">
                 <button type="button" class="link" aria-pressed={version === state.version} onClick={() => act.chooseVersion(version)}>
-                  {version === "all" ? words.ALL_VERSIONS : version}
+                  {words.versionName(version)}
                 </button>
               </th>
             ))}

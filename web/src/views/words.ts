@@ -190,7 +190,7 @@ export function evicted({ pod, node, inSeconds, unknown }: Eviction): string {
 }
 
 export const COMPARE_WITH = "Compare with";
-export const COMPARE_VERSIONS = "Kubernetes 1.34 to 1.37";
+export const COMPARE_VERSIONS = "Kubernetes 1.34 to 1.38";
 export const COMPARE_TEXT = "another text";
 export const OTHER_TEXT = "The other text";
 export const OTHER_HINT = "Paste the manifests to compare with";

@@ -35,6 +35,7 @@ fn version(version: wit::Version) -> Version {
         wit::Version::V1Dot35 => Version::V1_35,
         wit::Version::V1Dot36 => Version::V1_36,
         wit::Version::V1Dot37 => Version::V1_37,
+        wit::Version::V1Dot38 => Version::V1_38,
         wit::Version::All => Version::All,
     }
 }

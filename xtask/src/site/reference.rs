@@ -82,7 +82,8 @@ pub(super) fn versions(source: &str) -> Result<String> {
     let names = ["1.34", "1.35", "1.36", "1.37"];
     let mut text = format!(
         "# Kubernetes versions\n\n`--kubernetes-version` names a version, `--feature-gates` changes its defaults. `all`, the default, is the newest \
-         version with every gate on.\n\n| gate | what it is for | {} |\n|---|---|{}\n",
+         released version with every gate on. `1.38` is a preview, as of 1.38.0-beta.0: its defaults are those of 1.37, with \
+         `PodGroupPreemptionPolicy` on, as that gate was taken out.\n\n| gate | what it is for | {} |\n|---|---|{}\n",
         names.join(" | "),
         "---|".repeat(names.len())
     );

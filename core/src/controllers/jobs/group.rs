@@ -102,7 +102,7 @@ fn shape(profile: &Profile, job: &Job<'_>) -> Option<Shape> {
     let is_root = job.workload.metadata.controller().is_none();
     let states_policy = job.spec.rest.get("scheduling").is_some_and(|scheduling| !scheduling.is_null());
     match profile.version {
-        Version::V1_37 => is_root.then_some(Shape::Beta),
+        Version::V1_37 | Version::V1_38 => is_root.then_some(Shape::Beta),
         Version::All if states_policy && is_root => Some(Shape::Beta),
         Version::V1_36 | Version::All => is_gang.then_some(Shape::Alpha),
         Version::V1_34 | Version::V1_35 => None,

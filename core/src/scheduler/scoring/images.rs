@@ -88,7 +88,7 @@ impl Wanted {
             Version::V1_34 | Version::V1_35 | Version::V1_36 => {
                 spec.init_containers.len().saturating_add(spec.containers.len())
             }
-            Version::V1_37 | Version::All => images.len(),
+            Version::V1_37 | Version::V1_38 | Version::All => images.len(),
         };
         Self { images, count: i64::try_from(count).unwrap_or(i64::MAX) }
     }

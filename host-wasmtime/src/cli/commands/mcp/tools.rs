@@ -73,7 +73,7 @@ const VERSION: &[Parameter] = &[
     parameter(
         "kubernetes_version",
         Kind::Text,
-        "The Kubernetes that answers: 1.34 to 1.37, a patch such as 1.36.2, or all (the newest with all feature gates on).",
+        "The Kubernetes that answers: 1.34 to 1.37, a patch such as 1.36.2, 1.38 (a preview), or all (the newest released with all feature gates on).",
     ),
     parameter(
         "feature_gates",
