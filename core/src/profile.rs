@@ -46,6 +46,11 @@ impl Version {
 }
 
 impl Version {
+    /// Whether what 1.38 changed holds. `all` follows the newest release, and 1.38 is none yet.
+    pub(crate) fn is_after_1_37(self) -> bool {
+        self == Self::V1_38
+    }
+
     /// Where a feature gate is on or off, in words.
     pub(crate) fn place(self) -> String {
         match self {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::derived::{self, Compared};
 use super::meta::{self, Scope};
 use super::names;
-use super::node::Node;
+use super::node::{Node, quantity, shown_key};
 use super::report::{Report, shown};
 use super::schema::{CLAIM_SPEC, same};
 use super::selectors;
@@ -18,7 +18,7 @@ use crate::gather::Gather;
 use crate::near::did_you_mean;
 use crate::profile::Version;
 
-/// Requests, constraints, configurations, selectors, and requests in a reference.
+/// Requests, constraints, configurations, selectors, requests in a reference, and capacities with an amount.
 const MOST: usize = 32;
 /// Alternatives of a request.
 const MOST_ALTERNATIVES: usize = 8;
@@ -32,6 +32,7 @@ pub(super) fn check(out: &mut Report<'_>, claim: &Node<'_, '_>, old: Option<&Nod
     match old {
         None => {
             check_spec(out, &spec);
+            check_amounts(out, &spec);
             admin_access(out, claim, &spec);
         }
         Some(old) if !same(&CLAIM_SPEC, spec.value, old.peek("spec")) => {
@@ -53,6 +54,35 @@ pub(super) fn check_spec(out: &mut Report<'_>, spec: &Node<'_, '_>) {
         names.check_all(out, &config.field("requests"));
         configuration(out, config, false);
     });
+}
+
+/// What the requests of a spec ask of capacities. It is not looked at again once it is stored.
+pub(super) fn check_amounts(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    for request in spec.field("devices").field("requests").items() {
+        amounts(out, &request.field("exactly").field("capacity").field("requests"));
+        for alternative in request.field("firstAvailable").items() {
+            amounts(out, &alternative.field("capacity").field("requests"));
+        }
+    }
+}
+
+/// Amounts of a device's capacities by name. Before 1.38 the API server does not look at them.
+pub(super) fn amounts(out: &mut Report<'_>, amounts: &Node<'_, '_>) {
+    if !out.profile.version.is_after_1_37() {
+        return;
+    }
+    for (name, _) in amounts.entries() {
+        names::qualified(out, name, &amounts.at);
+    }
+    if !out.most(amounts, MOST) {
+        return;
+    }
+    for (name, value) in amounts.entries() {
+        if quantity(value).is_some_and(|amount| amount.signum() < 0) {
+            let name = shown_key(name, names::LONGEST_QUALIFIED);
+            out.invalid(amounts.at.key(&name), "must not be negative");
+        }
+    }
 }
 
 /// Admin access is allowed in labelled namespaces only. The path lacks `exactly`, and in templates the second `spec`.

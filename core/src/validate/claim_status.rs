@@ -88,6 +88,7 @@ fn check_allocation(out: &mut Report<'_>, allocation: &Node<'_, '_>, requests: &
             skipped_operations(out, &result.field("skipNodeOperations"));
         }
         share(out, &result.field("shareID"));
+        claim::amounts(out, &result.field("consumedCapacity"));
     });
     out.list(&devices.field("config"), MOST_CONFIGURATIONS, |out, config| {
         let source = config.field("source");

@@ -73,7 +73,7 @@ pub(super) fn check(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node
     let on = out.features().workload_aware_preemption || shape.is_latest();
     gated(out, spec, old, "priorityClassName", &Type::Text, on, |out, class| out.some_text(class, names::subdomain));
     gated(out, spec, old, "priority", &Type::Opt(&Type::Int32), on, |out, priority| {
-        if priority.int() > HIGHEST_PRIORITY {
+        if priority.int() > HIGHEST_PRIORITY && !out.profile.version.is_after_1_37() {
             out.invalid(priority.at, format!("must be at most {HIGHEST_PRIORITY}"));
         }
     });
@@ -135,8 +135,9 @@ fn policy(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '_>>,
     let policy = spec.field(name);
     let mutable_count = match shape {
         Shape::Beta1 => out.profile.version >= Version::V1_37,
+        Shape::Composite => out.profile.version.is_after_1_37(),
         Shape::CompositeTemplate => true,
-        Shape::Alpha1 | Shape::Alpha2 | Shape::Composite => false,
+        Shape::Alpha1 | Shape::Alpha2 => false,
     };
     let count = if shape.is_composite() { "minGroupCount" } else { "minCount" };
     let of = if shape.is_composite() { &COMPOSITE_POLICY } else { &POLICY };
@@ -224,6 +225,9 @@ fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '
     if shape.is_latest() {
         if let Some(mode) = fresh(out, spec, old, "disruptionMode", &DISRUPTION).filter(Node::is_set) {
             union(out, &mode, &["single", "all"]);
+            if mode.has("all") && !is_gang(spec) && out.profile.version.is_after_1_37() {
+                out.invalid(mode.at, "`all` needs the scheduling policy `gang`");
+            }
         }
         return;
     }
@@ -231,6 +235,11 @@ fn disruption(out: &mut Report<'_>, spec: &Node<'_, '_>, old: Option<&Node<'_, '
     gated(out, spec, old, "disruptionMode", &Type::Opt(&Type::Text), on, |out, mode| {
         out.known(mode, &["Pod", "PodGroup"]);
     });
+}
+
+/// Whether the members of a group run together or not at all.
+pub(super) fn is_gang(spec: &Node<'_, '_>) -> bool {
+    spec.field("schedulingPolicy").has("gang")
 }
 
 /// The name of a template.

@@ -56,6 +56,8 @@ const NEVER: Served = (Version::All, Version::V1_34);
 const ALWAYS: Served = (Version::V1_34, Version::All);
 const SINCE_1_36: Served = (Version::V1_36, Version::All);
 const SINCE_1_37: Served = (Version::V1_37, Version::All);
+const SINCE_1_38: Served = (Version::V1_38, Version::All);
+const UNTIL_1_37: Served = (Version::V1_34, Version::V1_37);
 const IN_1_35: Served = (Version::V1_35, Version::V1_35);
 const IN_1_36: Served = (Version::V1_36, Version::V1_36);
 
@@ -71,18 +73,18 @@ macro_rules! kinds {
 
 kinds! {
     ResourceClaim "ResourceClaim" in "resource.k8s.io", Namespace, true, None,
-        ["v1" CLAIM ALWAYS, "v1beta2" CLAIM ALWAYS, "v1beta1" FLAT_CLAIM ALWAYS, "v1alpha3" FLAT_CLAIM NEVER];
+        ["v1" CLAIM ALWAYS, "v1beta2" CLAIM ALWAYS, "v1beta1" FLAT_CLAIM UNTIL_1_37, "v1alpha3" FLAT_CLAIM NEVER];
     ResourceClaimTemplate "ResourceClaimTemplate" in "resource.k8s.io", Namespace, false, None,
-        ["v1" TEMPLATE ALWAYS, "v1beta2" TEMPLATE ALWAYS, "v1beta1" FLAT_TEMPLATE ALWAYS, "v1alpha3" FLAT_TEMPLATE NEVER];
+        ["v1" TEMPLATE ALWAYS, "v1beta2" TEMPLATE ALWAYS, "v1beta1" FLAT_TEMPLATE UNTIL_1_37, "v1alpha3" FLAT_TEMPLATE NEVER];
     TemplateSource SOURCE_KIND in "apportion.dev", Cluster, true, None, ["v1alpha1" TEMPLATE_SOURCE ALWAYS];
     // The proposal left its group and its version open; its requests are those of `v1`.
     ClusterResourceClaimTemplate "ClusterResourceClaimTemplate" in "", Cluster, false, None,
         ["v1" TEMPLATE NEVER, "v1beta2" TEMPLATE NEVER, "v1beta1" TEMPLATE NEVER, "v1alpha3" TEMPLATE NEVER,
             "v1alpha1" TEMPLATE NEVER];
     DeviceClass "DeviceClass" in "resource.k8s.io", Cluster, false, None,
-        ["v1" CLASS ALWAYS, "v1beta2" CLASS ALWAYS, "v1beta1" CLASS ALWAYS, "v1alpha3" CLASS NEVER];
+        ["v1" CLASS ALWAYS, "v1beta2" CLASS ALWAYS, "v1beta1" CLASS UNTIL_1_37, "v1alpha3" CLASS NEVER];
     ResourceSlice "ResourceSlice" in "resource.k8s.io", Cluster, false, None,
-        ["v1" SLICE ALWAYS, "v1beta2" SLICE ALWAYS, "v1beta1" BASIC_SLICE ALWAYS, "v1alpha3" BARE_SLICE NEVER];
+        ["v1" SLICE ALWAYS, "v1beta2" SLICE ALWAYS, "v1beta1" BASIC_SLICE UNTIL_1_37, "v1alpha3" BARE_SLICE NEVER];
     DeviceTaintRule "DeviceTaintRule" in "resource.k8s.io", Cluster, true,
         Some(("DRADeviceTaintRules", |on| on.device_taint_rules)),
         ["v1" TAINT_RULE SINCE_1_37, "v1beta2" TAINT_RULE SINCE_1_36, "v1alpha3" TAINT_RULE ALWAYS];
@@ -97,7 +99,8 @@ kinds! {
         ["v1beta1" POD_GROUP_BETA1 SINCE_1_37, "v1alpha3" POD_GROUP_BETA1 SINCE_1_37, "v1alpha2" POD_GROUP_ALPHA2 IN_1_36,
             "v1alpha1" POD_GROUP_ALPHA1 NEVER];
     CompositePodGroup "CompositePodGroup" in "scheduling.k8s.io", Namespace, true,
-        Some(("CompositePodGroup", |on| on.composite_pod_group)), ["v1alpha3" COMPOSITE_POD_GROUP SINCE_1_37];
+        Some(("CompositePodGroup", |on| on.composite_pod_group)),
+        ["v1beta1" COMPOSITE_POD_GROUP SINCE_1_38, "v1alpha3" COMPOSITE_POD_GROUP SINCE_1_37];
     Pod "Pod" in "", Namespace, true, None, ["v1" POD ALWAYS];
     Node "Node" in "", Cluster, true, None, ["v1" NODE ALWAYS];
     Namespace "Namespace" in "", Cluster, true, None, ["v1" NAMESPACE ALWAYS];
@@ -208,8 +211,10 @@ impl Kind {
     }
 }
 
-fn is_served(kubernetes: Version, (since, until): Served) -> bool {
-    (since..=until).contains(&kubernetes)
+/// The newest serves what any release does.
+fn is_served(kubernetes: Version, served: Served) -> bool {
+    let (since, until) = served;
+    if kubernetes == Version::All { served != NEVER } else { (since..=until).contains(&kubernetes) }
 }
 
 /// API version, kind and shape of everything that some release serves.

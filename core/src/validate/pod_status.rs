@@ -18,7 +18,7 @@ pub(super) fn check(out: &mut Report<'_>, pod: &Node<'_, '_>) {
     let statuses = status.field("resourceClaimStatuses");
     claim_statuses(out, &spec, &statuses);
     extended(out, &spec, &status.field("extendedResourceClaimStatus"));
-    node_allocatable(out, &spec, &statuses, &status.field("nodeAllocatableResourceClaimStatuses"));
+    node_allocatable(out, &spec, &status);
 }
 
 fn claim_statuses(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'_, '_>) {
@@ -83,12 +83,16 @@ fn containers<'v>(spec: &Node<'v, '_>) -> BTreeMap<&'v str, BTreeSet<&'v str>> {
         .gather()
 }
 
-fn node_allocatable(out: &mut Report<'_>, spec: &Node<'_, '_>, statuses: &Node<'_, '_>, entries: &Node<'_, '_>) {
-    let claims = spec.field("resourceClaims");
+fn node_allocatable(out: &mut Report<'_>, spec: &Node<'_, '_>, status: &Node<'_, '_>) {
+    let (claims, statuses) = (spec.field("resourceClaims"), status.field("resourceClaimStatuses"));
+    let entries = status.field("nodeAllocatableResourceClaimStatuses");
+    // Since 1.38 also the claim that the scheduler makes for the Pod's extended resources.
+    let extended = Some(status.peek("extendedResourceClaimStatus")).filter(|_| out.profile.version.is_after_1_37());
     let known: BTreeSet<&str> = claims
         .list()
         .iter()
         .chain(statuses.list())
+        .chain(extended)
         .filter_map(|entry| entry.get("resourceClaimName").and_then(Value::as_str))
         .gather();
     for entry in entries.items() {

@@ -9,11 +9,13 @@ use super::meta::{self, Scope};
 use super::names;
 use super::node::{Node, shown_key};
 use super::report::{Report, shown};
-use super::schema::{CAPACITIES, TAINTS, same};
+use super::schema::{CAPACITIES, DEVICE, TAINTS, Type, same};
 use super::{binding, mixins, node_allocatable, node_selector, request_policy, taints};
 use crate::finding::{Code, Finding};
 use crate::profile::Version;
 
+/// The devices of a slice.
+const DEVICES: Type = Type::List(&DEVICE);
 const MOST_DEVICES: usize = 128;
 /// Devices of a slice with taints, counters or lists.
 const MOST_ADVANCED_DEVICES: usize = 64;
@@ -57,11 +59,20 @@ pub(super) fn check(out: &mut Report<'_>, slice: &Node<'_, '_>, old: Option<&Nod
     let devices = spec.field("devices");
     let most = if devices.list().iter().any(is_advanced) { MOST_ADVANCED_DEVICES } else { MOST_DEVICES };
     let per_device = spec.field("perDeviceNodeSelection").is_true();
-    let named = |name: &str| {
-        let same_name = |device: &&Value| device.get("name").and_then(Value::as_str).unwrap_or_default() == name;
-        before.get("devices").and_then(Value::as_array)?.iter().find(same_name)
-    };
-    out.set(&devices, most, "name", |out, one| device(out, one, named(one.text_of("name")), per_device));
+    let stored = before.get("devices").unwrap_or(&Value::Null);
+    // Since 1.38 the devices are looked at together; as they are stored, not at all, apart from who has access to them.
+    let is_whole = out.profile.version.is_after_1_37();
+    if is_whole && old.is_some() && same(&DEVICES, devices.value, stored) {
+        if per_device != before.get("perDeviceNodeSelection").is_some_and(|flag| flag == &Value::Bool(true)) {
+            devices.items().for_each(|one| device_nodes(out, &one, per_device));
+        }
+    } else {
+        let named = |name: &str| {
+            let same_name = |device: &&Value| device.get("name").and_then(Value::as_str).unwrap_or_default() == name;
+            stored.as_array().filter(|_| !is_whole)?.iter().find(same_name)
+        };
+        out.set(&devices, most, "name", |out, one| device(out, one, named(one.text_of("name")), per_device));
+    }
     out.set(&spec.field("sharedCounters"), MOST_COUNTER_SETS, "name", |out, set| {
         counters(out, set, "name");
         published(out, &set.field("counters"));
@@ -123,7 +134,7 @@ fn nodes(out: &mut Report<'_>, of: &Node<'_, '_>, is_slice: bool) -> Vec<&'stati
         set.push("nodeSelector");
         node_selector::check(out, &selector);
         let terms = selector.field("nodeSelectorTerms");
-        if is_slice && terms.len() != 1 {
+        if (is_slice || out.profile.version.is_after_1_37()) && terms.len() != 1 {
             out.invalid(terms.at, "must have exactly one term");
         }
     }

@@ -18,6 +18,7 @@ pub(super) fn check(out: &mut Report<'_>, template: &Node<'_, '_>, old: Option<&
         out.forbidden("", "the feature gate `ClusterResourceClaimTemplates` is off");
     }
     let Some(old) = old else {
+        claim::check_amounts(out, &spec.field("spec"));
         if scope == Scope::Namespace {
             claim::admin_access(out, template, &spec.field("spec"));
         }
@@ -26,6 +27,7 @@ pub(super) fn check(out: &mut Report<'_>, template: &Node<'_, '_>, old: Option<&
     meta::update(out, template, old);
     meta::recheck(out, template);
     if !same(&TEMPLATE_SPEC, spec.value, old.peek("spec")) {
+        claim::check_amounts(out, &spec.field("spec"));
         out.immutable(spec.at);
         out.hint("delete the template and create it anew, or give the new one another name");
     }

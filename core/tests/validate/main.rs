@@ -13,6 +13,7 @@ mod names;
 mod others;
 mod parts;
 mod pods;
+mod preview;
 mod profiles;
 mod proposals;
 mod requirements;
