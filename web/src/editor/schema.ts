@@ -208,6 +208,7 @@ export const KINDS: Readonly<Record<string, number>> = {
   "scheduling.k8s.io/v1beta1 PodGroup": 105,
   "scheduling.k8s.io/v1alpha3 PodGroup": 105,
   "scheduling.k8s.io/v1alpha2 PodGroup": 109,
+  "scheduling.k8s.io/v1beta1 CompositePodGroup": 111,
   "scheduling.k8s.io/v1alpha3 CompositePodGroup": 111,
   "v1 Pod": 133,
   "v1 Node": 136,
