@@ -1,9 +1,11 @@
 //! Consumable capacity: what a request consumes of a device, and whether that is left (KEP-5075).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
+use super::pools::NodeDevice;
 use crate::api::claim::CapacityRequirements;
 use crate::api::quantity::{Format, Quantity, divide, multiply};
 use crate::api::slice::{CapacityRequestPolicy, CapacityRequestPolicyRange, Counter, Device, DeviceCapacity};
@@ -18,6 +20,8 @@ pub struct Rounding {
     /// From 1.37 on: an amount that is negative or cannot be counted in 64 bits ends the attempt ([`problem`]), and a rounded amount is
     /// written in the style of the step.
     pub is_checked: bool,
+    /// From 1.38 on: the driver's name may stand before a capacity, or be left out.
+    pub ignores_driver: bool,
 }
 
 impl Rounding {
@@ -26,12 +30,39 @@ impl Rounding {
         Self {
             has_fractions: profile.features.fractional_capacity_range,
             is_checked: profile.version >= Version::V1_37,
+            ignores_driver: profile.version.is_after_1_37(),
         }
     }
 }
 
 /// A device's capacities by qualified name.
 pub type Capacities = BTreeMap<String, DeviceCapacity>;
+
+/// A request with the names that the device has for its capacities. Both spellings of one name together mean nothing.
+pub(super) fn spelt<'r>(
+    request: Option<&'r CapacityRequirements>,
+    device: &NodeDevice<'_>,
+    rounding: Rounding,
+) -> Option<Cow<'r, CapacityRequirements>> {
+    let request = request?;
+    let (has, driver) = (|name: &str| device.device.capacity.contains_key(name), &device.slice.spec.driver);
+    let other = |name: &str| match name.split_once('/') {
+        Some((domain, id)) => (domain == &**driver).then(|| id.to_owned()),
+        None => Some(format!("{driver}/{name}")),
+    };
+    let meant = |name: &String| {
+        let is_meant = |other: &String| has(other) && !request.requests.contains_key(other);
+        if has(name) { None } else { other(name).filter(is_meant) }
+    };
+    if !rounding.ignores_driver || request.requests.keys().all(|name| meant(name).is_none()) {
+        return Some(Cow::Borrowed(request));
+    }
+    let mut spelt = CapacityRequirements { requests: BTreeMap::new(), ..request.clone() };
+    for (name, amount) in &request.requests {
+        spelt.requests.insert(meant(name).unwrap_or_else(|| name.clone()), amount.clone());
+    }
+    Some(Cow::Owned(spelt))
+}
 
 /// Amounts in the order of a device's capacities.
 pub(super) type Amounts = SmallVec<[Quantity; 1]>;
@@ -318,7 +349,7 @@ mod tests {
         let range =
             CapacityRequestPolicyRange { min: text("500m"), max: text("2"), step: text("250m"), ..Default::default() };
         let asked = Quantity::parse("600m").unwrap();
-        let fractions = Rounding { has_fractions: true, is_checked: true };
+        let fractions = Rounding { has_fractions: true, is_checked: true, ..Rounding::default() };
         assert_eq!(round_in_range(&asked, &range, fractions), Quantity::parse("750m").unwrap());
         // Without it all bounds are rounded up: one step of 1 from 1.
         assert_eq!(round_in_range(&asked, &range, Rounding::default()), Quantity::parse("1").unwrap());
@@ -352,7 +383,7 @@ mod tests {
             problem("-3", &negative, checked).as_deref(),
             Some("capacity \"memory\": capacity value is negative")
         );
-        let finer = Rounding { has_fractions: true, is_checked: true };
+        let finer = Rounding { has_fractions: true, is_checked: true, ..Rounding::default() };
         let expected = expected("request 1u is not a representable milli value");
         assert_eq!(problem("1u", &capacity(range("0", "1m")), finer), expected);
     }

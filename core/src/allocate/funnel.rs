@@ -269,7 +269,8 @@ fn is_free<'c>(
     let capacities = &device.device.capacity;
     let has_capacity = || {
         let rounding = capacity::Rounding::of(profile);
-        let amounts = capacity::grantable_amounts(unit.capacity, device.device, rounding);
+        let asked = capacity::spelt(unit.capacity, device, rounding);
+        let amounts = capacity::grantable_amounts(asked.as_deref(), device.device, rounding);
         let taken = device.usage.map(|usage| &usage.consumed);
         amounts.is_some_and(|amounts| capacity::are_left(&amounts, capacities, taken, None))
     };

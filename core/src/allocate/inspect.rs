@@ -430,7 +430,9 @@ fn capacities(profile: &Profile, unit: &Unit<'_>, device: &NodeDevice<'_>, found
     if !profile.features.consumable_capacity {
         return;
     }
-    let asked = unit.capacity.map(|capacity| &capacity.requests);
+    let rounding = Rounding::of(profile);
+    let request = capacity::spelt(unit.capacity, device, rounding);
+    let asked = request.as_deref().map(|capacity| &capacity.requests);
     let is_missing = |name: &&String| {
         !capacities.contains_key(*name) && !device.device.capacity_keys().any(|key| key == name.as_str())
     };
@@ -443,8 +445,7 @@ fn capacities(profile: &Profile, unit: &Unit<'_>, device: &NodeDevice<'_>, found
     if is_plain && capacities.values().all(|capacity| capacity.request_policy.is_none()) {
         return;
     }
-    let rounding = Rounding::of(profile);
-    let amounts = capacity::amounts(unit.capacity, capacities, rounding);
+    let amounts = capacity::amounts(request.as_deref(), capacities, rounding);
     for ((name, capacity), needs) in capacities.iter().zip(amounts.iter()) {
         let is_allowed =
             capacity.request_policy.as_ref().is_none_or(|policy| capacity::is_allowed(needs, policy, rounding));

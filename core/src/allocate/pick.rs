@@ -215,7 +215,8 @@ impl<'s, 'c> State<'s, 'c> {
             return None;
         }
         let device = self.view.devices.get(position)?;
-        capacity::problem(unit.capacity, device.device, self.rounding)
+        let asked = capacity::spelt(unit.capacity, device, self.rounding);
+        capacity::problem(asked.as_deref(), device.device, self.rounding)
     }
 
     fn grant(&mut self, unit: &Unit<'c>, position: usize) -> Grant {
@@ -231,10 +232,11 @@ impl<'s, 'c> State<'s, 'c> {
         };
         let capacities = &device.device.capacity;
         let taken = device.usage.map(|usage| &usage.consumed);
-        let grant = if capacity::problem(unit.capacity, device.device, self.rounding).is_some() {
+        let asked = capacity::spelt(unit.capacity, device, self.rounding);
+        let grant = if capacity::problem(asked.as_deref(), device.device, self.rounding).is_some() {
             Grant::Fails
         } else {
-            match capacity::grantable_amounts(unit.capacity, device.device, self.rounding) {
+            match capacity::grantable_amounts(asked.as_deref(), device.device, self.rounding) {
                 Some(amounts) if !capacity::are_left(&amounts, capacities, taken, None) => Grant::Never,
                 None => Grant::Never,
                 Some(_) if !device.is_shared => Grant::Always,

@@ -187,7 +187,8 @@ impl<'c> Checker<'_, '_, 'c> {
 
     fn capacity_problem(&self, unit: &Unit<'c>, device: &NodeDevice<'c>) -> Option<String> {
         let is_on = self.features.consumable_capacity;
-        is_on.then(|| capacity::problem(unit.capacity, device.device, self.rounding)).flatten()
+        let asked = capacity::spelt(unit.capacity, device, self.rounding);
+        is_on.then(|| capacity::problem(asked.as_deref(), device.device, self.rounding)).flatten()
     }
 
     /// A device that lacks the capacity asked for is not meant, rather than missing. From 1.37 on that is said of devices that
@@ -199,7 +200,8 @@ impl<'c> Checker<'_, '_, 'c> {
         let capacities = &device.device.capacity;
         let counts_usage = self.version <= Version::V1_36;
         let in_use = device.usage.filter(|_| counts_usage).map(|usage| &usage.consumed);
-        capacity::grantable_amounts(unit.capacity, device.device, self.rounding)
+        let asked = capacity::spelt(unit.capacity, device, self.rounding);
+        capacity::grantable_amounts(asked.as_deref(), device.device, self.rounding)
             .is_some_and(|amounts| capacity::are_left(&amounts, capacities, in_use, None))
     }
 }

@@ -32,6 +32,8 @@ api_struct! {
         "profiles" profiles: Vec<SchedulerProfile>,
         /// How many of the nodes that fit are compared, in percent.
         "percentageOfNodesToScore" percentage_of_nodes_to_score: Option<i64>,
+        /// How many placements of a group are compared, in percent; since 1.38.
+        "percentageOfPlacementsToScore" percentage_of_placements_to_score: Option<i64>,
         /// Programs that are asked beside the plugins.
         "extenders" extenders: Vec<Value>,
         /// How many nodes are looked at at a time.
@@ -58,6 +60,8 @@ api_struct! {
         "schedulerName" scheduler_name: String,
         /// How many of the nodes that fit are compared, in percent.
         "percentageOfNodesToScore" percentage_of_nodes_to_score: Option<i64>,
+        /// How many placements of a group are compared, in percent; since 1.38.
+        "percentageOfPlacementsToScore" percentage_of_placements_to_score: Option<i64>,
         /// What differs from the default plugins, by the point of [`POINTS`].
         "plugins" plugins: BTreeMap<String, PluginSet>,
         /// Arguments of plugins.

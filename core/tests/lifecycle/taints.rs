@@ -4,7 +4,7 @@ use apportion_core::allocate::Limits;
 use apportion_core::control_plane::Simulation;
 use apportion_core::control_plane::script::script;
 use apportion_core::engine::Engine;
-use apportion_core::profile::{Profile, Version};
+use apportion_core::profile::{Mode, Profile, Version};
 use serde_json::{Value, json};
 
 use crate::play::{Play, WORLD, documents, pod, profile};
@@ -121,6 +121,17 @@ fn r_343_toleration_seconds_delay_the_eviction() {
     assert!(is_there(&play, "one"), "27 of 30 seconds");
     play.run(5);
     assert!(!is_there(&play, "one"), "32 of 30 seconds");
+}
+
+/// A toleration for every effect keeps nobody where the reference answers, up to 1.37.
+#[test]
+fn the_reference_lets_tolerations_for_every_effect_count_since_1_38() {
+    for (version, stays) in [(Version::V1_37, false), (Version::V1_38, true)] {
+        let mut play = Play::with(Profile { mode: Mode::Reference, ..Profile::of(version) });
+        play.apply(&user("one", ", tolerations: [{operator: Exists}]"));
+        taint(&mut play, &ALL, "NoExecute");
+        assert_eq!(is_there(&play, "one"), stays, "{version}");
+    }
 }
 
 /// r_344: of all devices none may have a taint that is not tolerated.

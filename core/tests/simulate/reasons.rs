@@ -3,10 +3,10 @@
 use apportion_core::allocate::Limits;
 use apportion_core::engine::Engine;
 use apportion_core::finding::Code;
-use apportion_core::profile::Profile;
+use apportion_core::profile::{Profile, Version};
 use serde_json::{Value, json};
 
-use crate::support::{CLASS, codes, gpu_pod, pod, run, slice};
+use crate::support::{CLASS, codes, gpu_pod, pod, run, run_with, slice};
 
 fn wanting(requests: &str, constraints: &str) -> String {
     format!(
@@ -159,6 +159,26 @@ fn capacity_that_no_device_can_grant_is_not_in_use() {
         Some("70Gi of `memory`, which the request policies do not allow")
     );
     assert_eq!(of(&ask("cores: 1").1).as_deref(), Some("there is no `cores`"));
+}
+
+#[test]
+fn since_1_38_the_driver_may_stand_before_a_capacity() {
+    let is_placed = |version, published: &str, asked: &str| {
+        let devices = slice("a", 1)
+            .replace("{ name: gpu-0 }", &format!("{{ name: gpu-0, capacity: {{ {published}: {{ value: 80Gi }} }} }}"));
+        let request = ONE.replace(" } }", &format!(", capacity: {{ requests: {{ {asked} }} }} }} }}"));
+        let ran = run_with(&format!("{CLASS}{devices}{}", wanting(&request, "")), Profile::of(version));
+        ran.pod("p").node.is_some()
+    };
+    let (short, long) = ("memory", "gpu.example.com/memory");
+    for (published, asked) in [(short, long), (long, short)] {
+        let amount = |amount: &str| format!("{asked}: {amount}");
+        assert!(!is_placed(Version::V1_37, published, &amount("30Gi")));
+        assert!(is_placed(Version::V1_38, published, &amount("30Gi")));
+        assert!(!is_placed(Version::V1_38, published, &amount("90Gi")));
+    }
+    assert!(!is_placed(Version::V1_38, short, "other.example.com/memory: 30Gi"));
+    assert!(!is_placed(Version::V1_38, short, "memory: 30Gi, gpu.example.com/memory: 30Gi"));
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub const PLUGINS: [&str; 22] = [
 ];
 
 /// The points at which plugins can be switched on and off; `multiPoint` is all of them.
-pub const POINTS: [&str; 15] = [
+pub const POINTS: [&str; 16] = [
     "preEnqueue",
     "queueSort",
     "preFilter",
@@ -55,6 +55,7 @@ pub const POINTS: [&str; 15] = [
     "bind",
     "postBind",
     "placementGenerate",
+    "placementFeasible",
     "placementScore",
     "multiPoint",
 ];
@@ -93,6 +94,8 @@ impl SchedulerConfiguration {
                 findings.push(wrong(&at.field("schedulerName"), format!("two profiles are of scheduler `{name}`")));
             }
             percentage(profile.percentage_of_nodes_to_score, &at.field("percentageOfNodesToScore"), findings);
+            let placements = at.field("percentageOfPlacementsToScore");
+            percentage(profile.percentage_of_placements_to_score, &placements, findings);
             let plugins = at.field("plugins");
             for (point, PluginSet { enabled, disabled, .. }) in &profile.plugins {
                 let at = plugins.field(point);
@@ -105,6 +108,8 @@ impl SchedulerConfiguration {
             profile.check_arguments(&at.field("pluginConfig"), findings);
         }
         percentage(self.percentage_of_nodes_to_score, &Path::ROOT.field("percentageOfNodesToScore"), findings);
+        let placements = Path::ROOT.field("percentageOfPlacementsToScore");
+        percentage(self.percentage_of_placements_to_score, &placements, findings);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The Workload and the PodGroup of a Job. 1.36 makes them for a Job that is a gang: as many Pods at a time as must succeed, and
-//! numbered. 1.37 makes them for every Job that nobody else manages, with the policy that the Job states.
+//! numbered. 1.37 makes them for every Job that nobody else manages, with the policy that the Job states. 1.38 makes them for every Job that
+//! states one as well.
 //!
 //! Not modelled: PodGroups that the Job's own manager has made for it, and a gang that grows with `parallelism`.
 
@@ -102,7 +103,8 @@ fn shape(profile: &Profile, job: &Job<'_>) -> Option<Shape> {
     let is_root = job.workload.metadata.controller().is_none();
     let states_policy = job.spec.rest.get("scheduling").is_some_and(|scheduling| !scheduling.is_null());
     match profile.version {
-        Version::V1_37 | Version::V1_38 => is_root.then_some(Shape::Beta),
+        Version::V1_37 => is_root.then_some(Shape::Beta),
+        Version::V1_38 => (is_root || states_policy).then_some(Shape::Beta),
         Version::All if states_policy && is_root => Some(Shape::Beta),
         Version::V1_36 | Version::All => is_gang.then_some(Shape::Alpha),
         Version::V1_34 | Version::V1_35 => None,

@@ -113,7 +113,7 @@ pub(crate) fn causes(cluster: &Cluster, profile: &Profile, now: Time) -> BTreeMa
         let results = claim.status.allocation.iter().flat_map(|allocation| &allocation.devices.results);
         let due = results.flat_map(|result| taints.on(result).map(move |taint| (result, taint)));
         let due = due.filter(|(result, taint)| {
-            taints::time(taint.taint, &result.tolerations, profile.mode, now).is_some_and(|at| at <= now)
+            taints::time(taint.taint, &result.tolerations, profile, now).is_some_and(|at| at <= now)
         });
         let words: BTreeSet<String> = due.map(|(result, taint)| taint.in_words(result)).gather();
         if words.is_empty() {
@@ -188,7 +188,7 @@ fn of_claim(key: &Key, claim: &ResourceClaim, taints: &Taints<'_>, profile: &Pro
     let mut found: Option<Eviction> = None;
     for result in results {
         for taint in taints.on(result) {
-            let Some(at) = taints::time(taint.taint, &result.tolerations, profile.mode, now) else { continue };
+            let Some(at) = taints::time(taint.taint, &result.tolerations, profile, now) else { continue };
             let eviction =
                 found.get_or_insert_with(|| Eviction { at, rules: BTreeSet::new(), claims: [key.clone()].into() });
             eviction.at = eviction.at.min(at);

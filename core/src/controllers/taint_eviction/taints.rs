@@ -129,10 +129,16 @@ impl<'t> Selection<'t> {
 }
 
 /// When a taint ends the use of a device; `None` when it is tolerated for ever.
-pub(super) fn time(taint: &DeviceTaint, tolerations: &[DeviceToleration], mode: Mode, now: Time) -> Option<Time> {
+pub(super) fn time(
+    taint: &DeviceTaint,
+    tolerations: &[DeviceToleration],
+    profile: &Profile,
+    now: Time,
+) -> Option<Time> {
     let added = Time::parse(&taint.time_added).unwrap_or(now);
-    // DIFFERENCE: the reference lets a toleration for every effect count while it allocates, and not here.
-    let counts = |toleration: &&DeviceToleration| mode == Mode::Sound || !toleration.effect.is_empty();
+    // DIFFERENCE: up to 1.37 the reference lets a toleration for every effect count while it allocates, and not here.
+    let counts_all = profile.mode == Mode::Sound || profile.version.is_after_1_37();
+    let counts = |toleration: &&DeviceToleration| counts_all || !toleration.effect.is_empty();
     let mut shortest: Option<i64> = None;
     for toleration in tolerations.iter().filter(counts).filter(|toleration| tolerates(toleration, taint)) {
         let seconds = toleration.toleration_seconds?.max(0);
