@@ -85,10 +85,7 @@ pub fn compare(root: &Path, program: &Path, version: Version, cases: &[Value]) -
             tally.passed += 1;
             continue;
         }
-        let mut cause = differences.iter().all(is_of_volumes).then_some("volume scores");
-        if cause.is_none() {
-            cause = is_due_to_nominated(program, version, case)?.then_some("nominated");
-        }
+        let mut cause = is_due_to_nominated(program, version, case)?.then_some("nominated");
         if cause.is_none() && version <= Version::V1_35 {
             cause = is_drawn(program, case, &ours)?.then_some("drawn");
         }
@@ -128,12 +125,7 @@ fn is_due_to_nominated(program: &Path, version: Version, case: &Value) -> Result
     }
     let answers = reference::ask(program, std::slice::from_ref(&without))?;
     let theirs: Answer = serde_json::from_value(answers.into_iter().next().unwrap_or_default())?;
-    Ok(differences(&theirs, &ours(&without, version)).iter().all(is_of_volumes))
-}
-
-/// Whether a difference is a score of volumes, which are not scored.
-fn is_of_volumes((kind, text): &(&str, String)) -> bool {
-    *kind == "scores" && text.contains(" VolumeBinding: ")
+    Ok(differences(&theirs, &ours(&without, version)).is_empty())
 }
 
 /// How often a question is asked again where the answer depends on chance: in so many rounds of so many. Each node has a chance of its own, so that

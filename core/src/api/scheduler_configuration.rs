@@ -146,6 +146,14 @@ api_struct! {
         "resources" resources: Vec<ResourceSpec>,
     }
 
+    /// `VolumeBindingArgs`.
+    closed VolumeBindingArgs {
+        /// How long volumes may take, in seconds.
+        "bindTimeoutSeconds" bind_timeout_seconds: Option<i64>,
+        /// Scores by how full volumes are, in percent, the least one first; the emptier the better where it is left out.
+        "shape" shape: Vec<UtilizationShapePoint>,
+    }
+
     /// `PodTopologySpreadArgs`.
     closed PodTopologySpreadArgs {
         /// Constraints of Pods that have none of their own.

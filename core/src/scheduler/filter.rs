@@ -203,12 +203,7 @@ impl Scheduler<'_> {
     /// The only place that was asked about, with its scores where they are wanted.
     fn with_own_scores(&mut self, asked: &Asked<'_>, mut placement: Placement) -> Placement {
         if let Some(position) = self.book.position(&placement.node).filter(|_| self.settings.records_scores) {
-            let comparison = self.book.comparison(
-                self.cluster,
-                (asked.filters.own, asked.pod()),
-                &asked.scored(),
-                &asked.filters.plan.rules,
-            );
+            let comparison = self.book.comparison(self.cluster, &asked.filters, &asked.scored());
             let devices = score::score(&placement.needs, &placement.allocations);
             placement.scores = Some(Box::new(self.book.scores(&comparison, &[(position, devices)])));
         }
@@ -226,12 +221,7 @@ impl Scheduler<'_> {
         (by_nodes, by_devices): (ClassIdx, Option<ClassIdx>),
         full: &mut Full,
     ) -> Result<Option<Placement>, Failure> {
-        let comparison = self.book.comparison(
-            self.cluster,
-            (asked.filters.own, asked.pod()),
-            &asked.scored(),
-            &asked.filters.plan.rules,
-        );
+        let comparison = self.book.comparison(self.cluster, &asked.filters, &asked.scored());
         let records = self.settings.records_scores;
         let is_plain = comparison.is_plain && !records && (asked.claims.is_empty() || !score::matters(asked.needs));
         let mut order = BinaryHeap::new();

@@ -99,7 +99,8 @@ impl Plan {
         let added: NodeAffinityArgs = arguments(profile, "NodeAffinity");
         let balanced = arguments(profile, "NodeResourcesBalancedAllocation");
         let weights = Plugin::ALL.map(weight);
-        let rules = Rules::of(version, weights, fit.scoring_strategy, &balanced, &affinity);
+        let volumes = arguments(profile, "VolumeBinding");
+        let rules = Rules::of(version, weights, fit.scoring_strategy, &balanced, &affinity, &volumes);
         let has_own_spread = spread.defaulting_type == "List";
         Self {
             rules: Arc::new(if has_own_spread { rules.with_own_spread() } else { rules }),

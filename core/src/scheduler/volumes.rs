@@ -137,16 +137,39 @@ impl Volumes {
 
     /// The claims that get a volume that there is on a node, and which; `None` where some claim gets none at all.
     pub(crate) fn chosen(&self, node: &Node) -> Option<Vec<(&str, &str)>> {
-        let mut chosen: Vec<(&str, &str)> = Vec::new();
+        let chosen = self.found(node)?.into_iter();
+        Some(chosen.map(|(open, volume)| (open.claim.as_str(), volume.name.as_str())).collect())
+    }
+
+    fn found(&self, node: &Node) -> Option<Vec<(&Open, &FreeVolume)>> {
+        let mut found: Vec<(&Open, &FreeVolume)> = Vec::new();
         for open in &self.open {
-            let is_left = |volume: &FreeVolume| chosen.iter().all(|(_, taken)| *taken != volume.name);
+            let is_left = |volume: &FreeVolume| found.iter().all(|(_, taken)| taken.name != volume.name);
             match open.found(node, is_left) {
-                Some(volume) => chosen.push((&open.claim, &volume.name)),
+                Some(volume) => found.push((open, volume)),
                 None if open.is_made_on(node) => {}
                 None => return None,
             }
         }
-        Some(chosen)
+        Some(found)
+    }
+
+    /// Whether a claim gets its volume with a node.
+    pub(super) fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The bytes that are asked for, and those of the volumes that there are for them on a node: one pair for each class.
+    pub(super) fn sums(&self, node: &Node) -> Vec<(i64, i64)> {
+        let mut sums: Vec<(&str, (i64, i64))> = Vec::new();
+        for (open, volume) in self.found(node).unwrap_or_default() {
+            let (asked, size) = (open.size.value_rounded_up(), volume.size.value_rounded_up());
+            match sums.iter_mut().find(|(class, _)| *class == open.class) {
+                Some((_, sum)) => *sum = (sum.0.saturating_add(asked), sum.1.saturating_add(size)),
+                None => sums.push((&open.class, (asked, size))),
+            }
+        }
+        sums.into_iter().map(|(_, sum)| sum).collect()
     }
 }
 

@@ -160,6 +160,36 @@ fn every_other_plugin_scores_as_in_kube_scheduler() {
 }
 
 #[test]
+fn volumes_that_are_filled_score_from_1_37_on() {
+    let class = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: { name: local }\nprovisioner: kubernetes.io/no-provisioner\nvolumeBindingMode: WaitForFirstConsumer\n---\n";
+    let volume = |name: &str, size: u8, node: &str| {
+        format!(
+            "apiVersion: v1\nkind: PersistentVolume\nmetadata: {{ name: {name} }}\nspec: {{ storageClassName: local, capacity: {{ storage: {size}Gi }}, accessModes: [ReadWriteOnce], nodeAffinity: {{ required: {{ nodeSelectorTerms: [{{ matchExpressions: [{{ key: kubernetes.io/hostname, operator: In, values: [{node}] }}] }}] }} }} }}\n---\n"
+        )
+    };
+    let claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: { name: data, namespace: default }\nspec: { storageClassName: local, accessModes: [ReadWriteOnce], resources: { requests: { storage: 3Gi } } }\n---\n";
+    let own = "  volumes: [{ name: data, persistentVolumeClaim: { claimName: data } }]";
+    let volumes = [volume("v1", 10, "a"), volume("v2", 4, "b")].concat();
+    let rooms = [node("a", 8, ""), node("b", 16, "")].concat();
+    let world = format!("{class}{rooms}{volumes}{claim}{}", pod("p", own));
+    let scores = compared(&world, "p", Version::V1_37);
+    // 3 of 10 and 3 of 4 GiB are filled.
+    assert_eq!(given(&scores, "VolumeBinding"), [70, 25]);
+    assert_eq!(scores.chosen.as_deref(), Some("a"));
+    let before = compared(&world, "p", Version::V1_36);
+    assert_eq!((given(&before, "VolumeBinding"), before.chosen.as_deref()), (vec![0, 0], Some("b")));
+    let arguments =
+        "{ name: VolumeBinding, args: { shape: [{ utilization: 0, score: 0 }, { utilization: 100, score: 10 }] } }";
+    let configuration = format!(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{{ pluginConfig: [{arguments}] }}]\n---\n"
+    );
+    let scores = compared(&format!("{configuration}{world}"), "p", Version::V1_37);
+    assert_eq!(given(&scores, "VolumeBinding"), [30, 75]);
+    // Where nobody wants to see scores, the same node is taken.
+    assert_eq!(nodes_of(&scored_by(&world, Version::V1_37), &["p"]), ["a"]);
+}
+
+#[test]
 fn placed_pods_score_as_in_kube_scheduler() {
     let rooms = [node("a", 16, ""), node("b", 16, ""), node("c", 16, "")].concat();
     let on = |name: &str, node: &str, spec: &str| pod(name, &format!("  nodeName: {node}\n{spec}"));

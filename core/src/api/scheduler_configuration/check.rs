@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     InterPodAffinityArgs, NodeAffinityArgs, NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, PluginConfig,
     PluginEntry, PluginSet, PodTopologySpreadArgs, ResourceSpec, SchedulerConfiguration, SchedulerProfile,
-    UtilizationShapePoint,
+    UtilizationShapePoint, VolumeBindingArgs,
 };
 use crate::api::pod::DEFAULT_SCHEDULER;
 use crate::api::read::{Json, Path};
@@ -175,7 +175,12 @@ impl PluginConfig {
             "DefaultPreemption" => {
                 only(&self.args, &["minCandidateNodesPercentage", "minCandidateNodesAbsolute"], at, findings);
             }
-            "VolumeBinding" => only(&self.args, &["bindTimeoutSeconds", "shape"], at, findings),
+            "VolumeBinding" => {
+                let args = read::<VolumeBindingArgs>(&self.args, at, findings).unwrap_or_default();
+                if !args.shape.is_empty() {
+                    check_shape(&args.shape, &at.field("shape"), findings);
+                }
+            }
             "DynamicResources" => only(&self.args, &["filterTimeout", "bindingTimeout"], at, findings),
             _ => {}
         }

@@ -19,7 +19,9 @@ pub(super) use rules::Rules;
 
 use super::node_cache::NodeCache;
 use super::node_fit::{NodeState, Resources, is_tolerated, selects};
+use super::pod_filters::PodFilters;
 use super::topology::{Leanings, Selector};
+use super::volumes::Volumes;
 use crate::api::node::{Node, NodeSelector, NodeTaint};
 use crate::api::pod::{NodeToleration, Pod, PreferredSchedulingTerm};
 use crate::api::read::{Json, Path};
@@ -43,6 +45,8 @@ pub enum Plugin {
     NodeAffinity,
     /// What is left of processors and memory.
     NodeResourcesFit,
+    /// Free volumes that claims fill.
+    VolumeBinding,
     /// Spread that may be broken.
     PodTopologySpread,
     /// Preferred neighbours.
@@ -57,10 +61,11 @@ pub enum Plugin {
 
 impl Plugin {
     /// All of them, in kube-scheduler's order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::TaintToleration,
         Self::NodeAffinity,
         Self::NodeResourcesFit,
+        Self::VolumeBinding,
         Self::PodTopologySpread,
         Self::InterPodAffinity,
         Self::DynamicResources,
@@ -74,6 +79,7 @@ impl Plugin {
             Self::TaintToleration => "TaintToleration",
             Self::NodeAffinity => "NodeAffinity",
             Self::NodeResourcesFit => "NodeResourcesFit",
+            Self::VolumeBinding => "VolumeBinding",
             Self::PodTopologySpread => "PodTopologySpread",
             Self::InterPodAffinity => "InterPodAffinity",
             Self::DynamicResources => "DynamicResources",
@@ -82,19 +88,18 @@ impl Plugin {
         }
     }
 
-    /// How much its scores count. `DynamicResources` scores from 1.35 on.
+    /// How much its scores count. `DynamicResources` scores from 1.35 on, `VolumeBinding` from 1.37 on.
     pub fn weight(self, version: Version) -> i64 {
         match self {
             Self::TaintToleration => 3,
             Self::NodeAffinity | Self::PodTopologySpread | Self::InterPodAffinity => 2,
-            Self::DynamicResources => {
-                if version < Version::V1_35 {
-                    0
-                } else {
-                    2
-                }
-            }
-            Self::NodeResourcesFit | Self::NodeResourcesBalancedAllocation | Self::ImageLocality => 1,
+            Self::DynamicResources if version < Version::V1_35 => 0,
+            Self::DynamicResources => 2,
+            Self::VolumeBinding if version < Version::V1_37 => 0,
+            Self::VolumeBinding
+            | Self::NodeResourcesFit
+            | Self::NodeResourcesBalancedAllocation
+            | Self::ImageLocality => 1,
         }
     }
 }
@@ -222,6 +227,8 @@ pub(super) struct Comparison<'p> {
     rules: Arc<Rules>,
     leanings: Leanings,
     preferred: Vec<(NodeSelector, i64)>,
+    /// Where its volumes can be used.
+    volumes: &'p Volumes,
     /// The class of the Pod.
     class: usize,
     /// Whether nodes differ only in what they have themselves.
@@ -229,14 +236,15 @@ pub(super) struct Comparison<'p> {
 }
 
 impl NodeCache {
-    /// How nodes are compared for a Pod; `seen` is what its scheduler makes of it.
+    /// How nodes are compared for a Pod that asks for so much.
     pub(super) fn comparison<'p>(
         &mut self,
         cluster: &Cluster,
-        (pod, seen): (&'p Pod, &Pod),
+        filters: &'p PodFilters<'p>,
         requests: &Resources,
-        rules: &Arc<Rules>,
     ) -> Comparison<'p> {
+        let PodFilters { own: pod, seen, volumes, .. } = filters;
+        let rules = &filters.plan.rules;
         self.reckon(cluster);
         let like = if rules.spreads_by_default { alike(cluster, pod) } else { None };
         let leanings = self.topology.leanings((seen, pod), &Selector::of(like.as_ref()), rules.ignores_terms);
@@ -246,16 +254,19 @@ impl NodeCache {
         let wants = Wants { load: Load::of_new(pod, requests), images, others, rules: Arc::clone(rules) };
         let class = self.utilities.refresh(wants, &self.nodes, &self.images);
         let preferred = preferred(seen);
-        let is_plain =
-            preferred.is_empty() && !leanings.has_spread() && !leanings.has_affinity() && !self.has_soft_taints();
-        Comparison { pod, rules: Arc::clone(rules), leanings, preferred, class, is_plain }
+        let is_plain = preferred.is_empty()
+            && !leanings.has_spread()
+            && !leanings.has_affinity()
+            && !self.has_soft_taints()
+            && !(volumes.has_open() && rules.weight(Plugin::VolumeBinding) > 0);
+        Comparison { pod, rules: Arc::clone(rules), leanings, preferred, volumes, class, is_plain }
     }
 
     /// The score of a node where nothing else differs between nodes.
     pub(super) fn plain_score(&self, comparison: &Comparison<'_>, position: usize) -> i64 {
-        let [_, _, fit, _, _, _, balanced, images] = comparison.rules.weights;
-        let scores = self.utilities.of(comparison.class, position).into_iter().zip([fit, balanced, images]);
-        scores.fold(0, |sum, (score, weight)| sum.saturating_add(score.saturating_mul(weight)))
+        let plugins = [Plugin::NodeResourcesFit, Plugin::NodeResourcesBalancedAllocation, Plugin::ImageLocality];
+        let scores = self.utilities.of(comparison.class, position).into_iter().zip(plugins);
+        scores.fold(0, |sum, (score, plugin)| sum.saturating_add(score.saturating_mul(comparison.rules.weight(plugin))))
     }
 
     /// The scores of nodes that fit, by position, each with that of its devices.
@@ -264,7 +275,7 @@ impl NodeCache {
             fitting.iter().filter_map(|(position, devices)| Some((*position, self.at(*position)?, *devices))).collect();
         let nodes: Vec<&Node> = states.iter().map(|(_, state, _)| &*state.node).collect();
         let of_all = |score: &dyn Fn(&Node) -> i64| nodes.iter().map(|node| score(node)).collect::<Vec<i64>>();
-        let Comparison { pod, leanings, preferred, .. } = comparison;
+        let Comparison { pod, rules, leanings, preferred, volumes, .. } = comparison;
         let taints = reversed(of_all(&|node| untolerated(&node.spec.taints, &pod.spec.tolerations)));
         let affinity = to_highest(of_all(&|node| {
             let terms = preferred.iter().filter(|(term, _)| selects(term, node));
@@ -275,17 +286,17 @@ impl NodeCache {
         } else {
             vec![0; nodes.len()]
         };
-        let attraction = stretched(of_all(&|node| self.topology.attraction(leanings, node, comparison.rules.required)));
-        let has_devices = Plugin::DynamicResources.weight(comparison.rules.version) > 0;
-        let devices = to_highest(states.iter().map(|(.., devices)| if has_devices { *devices } else { 0 }).collect());
+        let attraction = stretched(of_all(&|node| self.topology.attraction(leanings, node, rules.required)));
+        let devices = to_highest(states.iter().map(|(.., devices)| *devices).collect());
         let rows = states.iter().zip(taints).zip(affinity).zip(spread).zip(attraction).zip(devices);
         let nodes = rows.map(|((((((position, state, _), taints), affinity), spread), attraction), devices)| {
             let [fit, balanced, images] = self.utilities.of(comparison.class, *position);
-            let mut plugins = [taints, affinity, fit, spread, attraction, devices, balanced, images];
-            for (score, weight) in plugins.iter_mut().zip(comparison.rules.weights) {
+            let filled = rules.filled(&volumes.sums(&state.node));
+            let mut plugins = [taints, affinity, fit, filled, spread, attraction, devices, balanced, images];
+            for (score, weight) in plugins.iter_mut().zip(rules.weights) {
                 *score = if weight == 0 { 0 } else { *score };
             }
-            let weighted = comparison.rules.weights.iter().zip(plugins);
+            let weighted = rules.weights.iter().zip(plugins);
             let total = weighted.fold(0i64, |sum, (weight, score)| sum.saturating_add(weight.saturating_mul(score)));
             NodeScores { node: state.name().to_owned(), plugins, total }
         });
@@ -402,8 +413,9 @@ mod tests {
     #[test]
     fn weights_are_those_of_the_default_profile() {
         let weights = |version| Plugin::ALL.map(|plugin| plugin.weight(version));
-        assert_eq!(weights(Version::V1_34), [3, 2, 1, 2, 2, 0, 1, 1]);
-        assert_eq!(weights(Version::V1_35), [3, 2, 1, 2, 2, 2, 1, 1]);
-        assert_eq!(weights(Version::All), weights(Version::V1_35));
+        assert_eq!(weights(Version::V1_34), [3, 2, 1, 0, 2, 2, 0, 1, 1]);
+        assert_eq!(weights(Version::V1_35), [3, 2, 1, 0, 2, 2, 2, 1, 1]);
+        assert_eq!(weights(Version::V1_37), [3, 2, 1, 1, 2, 2, 2, 1, 1]);
+        assert_eq!(weights(Version::All), weights(Version::V1_37));
     }
 }

@@ -138,7 +138,7 @@ impl Strategy {
 }
 
 /// The score of a utilization, on a line through the points.
-fn between(shape: &[(i64, i64)], utilization: i64) -> i64 {
+pub(super) fn between(shape: &[(i64, i64)], utilization: i64) -> i64 {
     let mut before: Option<(i64, i64)> = None;
     for (at, score) in shape.iter().copied() {
         if utilization <= at {

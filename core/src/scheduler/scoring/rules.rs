@@ -1,8 +1,10 @@
 //! How nodes are compared: weights of plugins, and their arguments.
 
+use super::resources::between;
 use super::{MOST, Plugin};
 use crate::api::scheduler_configuration::{
     InterPodAffinityArgs, NodeResourcesBalancedAllocationArgs, ResourceSpec, ScoringStrategy, UtilizationShapePoint,
+    VolumeBindingArgs,
 };
 use crate::gather::Gather;
 use crate::profile::Version;
@@ -21,6 +23,8 @@ pub(in crate::scheduler) struct Rules {
     pub(super) resources: Vec<(String, i64)>,
     /// What `NodeResourcesBalancedAllocation` compares.
     pub(super) balanced: Vec<String>,
+    /// What `VolumeBinding` scores, from 0 to 100, by the percent of its volumes that a claim fills.
+    pub(super) shape: Vec<(i64, i64)>,
     /// How much a required term of a placed Pod counts.
     pub(super) required: i64,
     /// Whether terms of placed Pods count only for Pods with preferred terms.
@@ -50,6 +54,7 @@ impl Rules {
             None,
             &NodeResourcesBalancedAllocationArgs::default(),
             &InterPodAffinityArgs::default(),
+            &VolumeBindingArgs::default(),
         )
     }
 
@@ -59,6 +64,7 @@ impl Rules {
         strategy: Option<ScoringStrategy>,
         balanced: &NodeResourcesBalancedAllocationArgs,
         affinity: &InterPodAffinityArgs,
+        volumes: &VolumeBindingArgs,
     ) -> Self {
         let strategy = strategy.unwrap_or_default();
         let shape = strategy.requested_to_capacity_ratio.map(|ratio| ratio.shape).unwrap_or_default();
@@ -79,10 +85,30 @@ impl Rules {
             },
             resources: weighted(&strategy.resources),
             balanced: weighted(&balanced.resources).into_iter().map(|(name, _)| name).gather(),
+            shape: match volumes.shape.as_slice() {
+                [] => vec![(0, MOST), (100, 0)],
+                shape => shape.iter().map(point).gather(),
+            },
             required: affinity.hard_pod_affinity_weight.unwrap_or(1),
             ignores_terms: affinity.ignores_preferred_terms,
             spreads_by_default: true,
         }
+    }
+
+    /// How much the scores of a plugin count.
+    pub(super) fn weight(&self, plugin: Plugin) -> i64 {
+        let mut weights = Plugin::ALL.iter().zip(self.weights);
+        weights.find_map(|(of, weight)| (*of == plugin).then_some(weight)).unwrap_or_default()
+    }
+
+    /// `VolumeBinding`: the mean over classes, each with the bytes that are asked for and those that there are.
+    pub(super) fn filled(&self, classes: &[(i64, i64)]) -> i64 {
+        let score = |(asked, size): &(i64, i64)| {
+            let part = asked.saturating_mul(MOST).checked_div(*size).unwrap_or(MOST);
+            between(&self.shape, part.min(MOST))
+        };
+        let sum = classes.iter().map(score).fold(0, i64::saturating_add);
+        (sum as f64 / classes.len().max(1) as f64).round() as i64
     }
 
     /// The same where constraints are given for Pods that have none.
