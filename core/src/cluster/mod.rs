@@ -514,9 +514,10 @@ impl Cluster {
         }
     }
 
-    /// The profile of the scheduler that a Pod names; `None` without a configuration that has one.
-    pub(crate) fn scheduler_profile(&self, pod: &Pod) -> Option<&SchedulerProfile> {
-        self.scheduler_profiles().find(|profile| profile.name() == pod.scheduler())
+    /// The profile of the scheduler that a Pod names, and how many percent of the nodes it compares where that is said; `None` without a
+    /// configuration that has one.
+    pub(crate) fn scheduler_profile(&self, pod: &Pod) -> Option<(&SchedulerProfile, Option<i64>)> {
+        self.scheduler_profiles().find(|(profile, _)| profile.name() == pod.scheduler())
     }
 
     /// Whether somebody who is simulated gives a Pod its node: kube-scheduler, where the configuration has its scheduler or without one
@@ -533,11 +534,15 @@ impl Cluster {
 
     /// The names of the schedulers in the configuration.
     pub(crate) fn schedulers(&self) -> Vec<&str> {
-        self.scheduler_profiles().map(SchedulerProfile::name).collect()
+        self.scheduler_profiles().map(|(profile, _)| profile.name()).collect()
     }
 
-    fn scheduler_profiles(&self) -> impl Iterator<Item = &SchedulerProfile> {
-        self.scheduler_configurations.values().flat_map(|configuration| &configuration.profiles)
+    fn scheduler_profiles(&self) -> impl Iterator<Item = (&SchedulerProfile, Option<i64>)> {
+        self.scheduler_configurations.values().flat_map(|configuration| {
+            let of_all = configuration.percentage_of_nodes_to_score;
+            let profiles = configuration.profiles.iter();
+            profiles.map(move |profile| (profile, profile.percentage_of_nodes_to_score.or(of_all)))
+        })
     }
 
     /// An object as it is now.

@@ -12,7 +12,7 @@ use crate::cluster::Cluster;
 use crate::controllers::workloads::reference;
 use crate::derive::is_foreign;
 use crate::finding::{Code, Finding, ObjectRef};
-use crate::profile::Ranking;
+use crate::profile::{Mode, Ranking};
 use crate::scheduler::node_fit::is_tolerated;
 use crate::scheduler::preemption::never_preempts;
 use crate::scheduler::volumes;
@@ -68,7 +68,7 @@ pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Fin
         }
     }
     for configuration in cluster.scheduler_configurations().values() {
-        about_configuration(configuration, &mut notes);
+        about_configuration(configuration, cluster.profile().mode, &mut notes);
     }
     notes.0.arrange_by(|(one, _), (other, _)| one.cmp(other));
     let mut findings: Vec<Finding> =
@@ -89,14 +89,14 @@ fn finding(path: &str, what: &str, (count, object, detail): Note) -> Finding {
 }
 
 /// Parts of kube-scheduler's configuration that nobody here looks at.
-fn about_configuration(configuration: &SchedulerConfiguration, notes: &mut Notes) {
+fn about_configuration(configuration: &SchedulerConfiguration, mode: Mode, notes: &mut Notes) {
     let object = || reference_of(KIND, "", NAME);
     if !configuration.extenders.is_empty() {
         notes.add("extenders", "programs that are asked beside the plugins", object, String::new);
     }
     let of_profiles = configuration.profiles.iter().map(|profile| profile.percentage_of_nodes_to_score);
     let mut parts = of_profiles.chain([configuration.percentage_of_nodes_to_score]).flatten();
-    if parts.any(|part| (1..100).contains(&part)) {
+    if mode == Mode::Sound && parts.any(|part| (1..100).contains(&part)) {
         let detail = || "all nodes are compared".to_owned();
         notes.add("percentageOfNodesToScore", "comparing only some of the nodes", object, detail);
     }

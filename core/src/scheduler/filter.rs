@@ -24,6 +24,7 @@ use crate::allocate::{Answer, NodeRefusal, Outcome, Place, Question, allocate_wi
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::node::{NodeSelectorOperator, NodeSelectorRequirement};
 use crate::api::pod::{NodeAllocatableClaimStatus, Pod};
+use crate::arrange::Arrange;
 use crate::profile::{Mode, Ranking};
 
 /// A node, and devices for the claims that were asked for, in their order.
@@ -223,28 +224,39 @@ impl Scheduler<'_> {
     ) -> Result<Option<Placement>, Failure> {
         let comparison = self.book.comparison(self.cluster, &asked.filters, &asked.scored());
         let records = self.settings.records_scores;
-        let is_plain = comparison.is_plain && !records && (asked.claims.is_empty() || !score::matters(asked.needs));
+        let samples = self.settings.profile.mode == Mode::Reference;
+        let sample = if samples { self.book.sample(asked.filters.plan.compared) } else { None };
+        let is_plain = comparison.is_plain
+            && !records
+            && sample.is_none()
+            && (asked.claims.is_empty() || !score::matters(asked.needs));
         let mut order = BinaryHeap::new();
         let mut from = 0;
         while let Some(position) = self.book.next(by_nodes, by_devices, from) {
             from = position.saturating_add(1);
             let score = if is_plain { self.book.plain_score(&comparison, position) } else { 0 };
-            order.push((score, Reverse(position)));
+            let before = sample.as_ref().map_or(0, |sample| sample.before(position));
+            order.push((score, Reverse((before, position))));
         }
         let Some(class) = self.book.by_nodes.asks(by_nodes) else { return Ok(None) };
         let mut fitting: Vec<(usize, i64)> = Vec::new();
-        while let Some((_, Reverse(position))) = order.pop() {
+        while let Some((_, Reverse((before, position)))) = order.pop() {
             let Some(candidate) = self.look_at(asked, &class.room, by_nodes, position) else { continue };
-            if !is_plain && asked.claims.is_empty() && candidate.1.is_none() {
-                fitting.push((position, 0));
-                continue;
+            let mut devices = 0;
+            if is_plain || !asked.claims.is_empty() || candidate.1.is_some() {
+                let Some(placement) = self.places(asked, &[candidate], full)? else { continue };
+                if is_plain {
+                    return Ok(Some(placement));
+                }
+                devices = score::score(&placement.needs, &placement.allocations);
             }
-            let Some(placement) = self.places(asked, &[candidate], full)? else { continue };
-            if is_plain {
-                return Ok(Some(placement));
+            if sample.as_ref().is_some_and(|sample| fitting.len() >= sample.enough) {
+                self.book.go_on_after(before);
+                break;
             }
-            fitting.push((position, score::score(&placement.needs, &placement.allocations)));
+            fitting.push((position, devices));
         }
+        fitting.arrange();
         let scores = self.book.scores(&comparison, &fitting);
         let chosen = scores.chosen.as_ref().and_then(|chosen| self.book.node(&chosen.node));
         let Some(candidate) = chosen.and_then(|state| self.candidate(asked, &class.room, state)) else {

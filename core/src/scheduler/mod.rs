@@ -34,6 +34,7 @@ mod queue;
 mod race;
 pub(crate) mod refusal;
 mod requests;
+mod sample;
 mod score;
 mod scoring;
 pub(crate) mod special;

@@ -50,6 +50,8 @@ pub struct NodeCache {
     is_scored: bool,
     /// How many nodes have taints that are only to be avoided.
     soft: usize,
+    /// Where the next sample begins.
+    pub(super) turn: usize,
     /// How many changes of nodes there were.
     changes: u64,
     /// Nodes that have room for some Pods together, while others are left out.
@@ -97,6 +99,7 @@ impl NodeCache {
             utilities: Utilities::default(),
             is_scored: false,
             soft: 0,
+            turn: 0,
             changes: 0,
             roomy: None,
             heard: 0,

@@ -37,6 +37,8 @@ pub(super) struct Plan {
     ignored: (Vec<String>, Vec<String>),
     /// Constraints of Pods that have none; the system's own where that is not said.
     spread: Option<Vec<TopologySpreadConstraint>>,
+    /// How many of the nodes that fit are compared, in percent.
+    pub(super) compared: Option<i64>,
     /// Whether Pods take the place of others.
     pub(super) preempts: bool,
     /// Whether devices that keep a Pod from all nodes are given up.
@@ -61,13 +63,14 @@ impl Plan {
     /// The plan for a Pod.
     pub(super) fn of(cluster: &Cluster, pod: &Pod, version: Version) -> Self {
         match cluster.scheduler_profile(pod) {
-            Some(profile) => Self::of_profile(profile, version),
+            Some((profile, compared)) => Self { compared, ..Self::of_profile(profile, version) },
             None => Self {
                 rules: Arc::new(Rules::usual(version)),
                 unused: Vec::new(),
                 added: None,
                 ignored: (Vec::new(), Vec::new()),
                 spread: None,
+                compared: None,
                 preempts: true,
                 relieves: true,
             },
@@ -108,6 +111,7 @@ impl Plan {
             added: added.added_affinity,
             ignored: (fit.ignored_resources, fit.ignored_resource_groups),
             spread: has_own_spread.then_some(spread.default_constraints),
+            compared: None,
             preempts: runs("DefaultPreemption", at("postFilter")),
             relieves: runs("DynamicResources", at("postFilter")),
         }

@@ -4,7 +4,7 @@ use apportion_core::allocate::Limits;
 use apportion_core::ask::{PodScores, ScoresRequest, scores};
 use apportion_core::engine::Engine;
 use apportion_core::finding::{Code, ObjectRef};
-use apportion_core::profile::{Profile, Ranking, Version};
+use apportion_core::profile::{Mode, Profile, Ranking, Version};
 
 use crate::support::{CLASS, Ran, apply, gpu_pod, run_with, slice};
 
@@ -259,4 +259,28 @@ fn scores_are_given_for_pods_that_had_a_node_and_in_brief_for_all() {
     let request = ScoresRequest { pods: vec![ObjectRef::new("Node", "", "a")], ..ScoresRequest::default() };
     let findings = scores(engine.cluster(), &request, &Limits::default()).unwrap_err();
     assert_eq!(findings[0].code, Code::ReadBadSettings);
+}
+
+/// kube-scheduler stops at 100 nodes that fit, and begins the next time where it stopped; `sound` mode compares all.
+#[test]
+fn reference_mode_compares_a_sample_of_a_large_cluster() {
+    let names = ["p", "q", "r", "s"];
+    // The large node is the last one of 150.
+    let cpu = |number: u64| if number == 149 { 64 } else { 8 };
+    let rooms: String = (0..150).map(|number| node(&format!("n{number:03}"), cpu(number), "")).collect();
+    let world = format!("{rooms}{}", names.map(|name| pod(name, "")).concat());
+    let placed = |mode, part: &str| {
+        let configuration = format!(
+            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n{part}profiles: [{{ schedulerName: default-scheduler }}]\n---\n"
+        );
+        let profile = Profile { mode, placement: Ranking::Scores, ..Profile::of(Version::V1_36) };
+        let ran = run_with(&format!("{configuration}{world}"), profile);
+        (nodes_of(&ran, &names).join(" "), ran.has(Code::RunNotModelled))
+    };
+    let part = "percentageOfNodesToScore: 40\n";
+    let all = "n149 n149 n149 n149".to_owned();
+    assert_eq!(placed(Mode::Sound, ""), (all.clone(), false));
+    assert_eq!(placed(Mode::Sound, part), (all.clone(), true));
+    assert_eq!(placed(Mode::Reference, part), ("n000 n149 n149 n001".to_owned(), false));
+    assert_eq!(placed(Mode::Reference, "percentageOfNodesToScore: 100\n"), (all, false));
 }

@@ -254,11 +254,9 @@ impl NodeCache {
         let wants = Wants { load: Load::of_new(pod, requests), images, others, rules: Arc::clone(rules) };
         let class = self.utilities.refresh(wants, &self.nodes, &self.images);
         let preferred = preferred(seen);
-        let is_plain = preferred.is_empty()
-            && !leanings.has_spread()
-            && !leanings.has_affinity()
-            && !self.has_soft_taints()
-            && !(volumes.has_open() && rules.weight(Plugin::VolumeBinding) > 0);
+        let has_volumes = volumes.has_open() && rules.weight(Plugin::VolumeBinding) > 0;
+        let compares = has_volumes || self.has_soft_taints() || leanings.has_spread() || leanings.has_affinity();
+        let is_plain = preferred.is_empty() && !compares;
         Comparison { pod, rules: Arc::clone(rules), leanings, preferred, volumes, class, is_plain }
     }
 
