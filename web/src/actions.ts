@@ -123,13 +123,13 @@ export function createActions(state: Store<State>, client: Client, steps: Steps 
       change(states.onNotice({ ...state.value, undos: undos.slice(0, -1) }, undefined));
       if (last.kind === "opened") act.open(last.opened.files, { name: state.value.name, script: last.opened.script });
       else if (last.kind === "added") {
-        change(states.onUndone(states.onTakeBack(state.value, last, words.removed), before));
+        change(states.onUndone(states.onTakeBack(state.value, last, words.removed), before, words.UNDONE));
         void ask();
       } else {
         const all = beside(state.value.files, [last.file]);
         const file = all.pop();
         const at = Math.min(last.at, all.length);
-        change(states.onUndone(states.onFiles(state.value, file === undefined ? all : all.toSpliced(at, 0, file), at), before));
+        change(states.onUndone(states.onFiles(state.value, file === undefined ? all : all.toSpliced(at, 0, file), at), before, words.UNDONE));
         void ask();
       }
       return true;

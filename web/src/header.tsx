@@ -7,7 +7,7 @@ import { isWritten, usePage } from "./page";
 import { Ticked } from "./parts";
 import { preferences } from "./preferences";
 import { VERSIONS, isVersion } from "./protocol";
-import { type Side, VIEWS, type WindowName } from "./state";
+import { type Side, VIEWS, type WindowName, onRedo } from "./state";
 import * as words from "./words";
 
 /** Windows over the page, each loaded when it is first opened. */
@@ -92,6 +92,11 @@ export function Header() {
           {state.notice.canUndo && (
             <button type="button" class="small" onClick={() => act.undo()}>
               {words.UNDO}
+            </button>
+          )}
+          {state.notice.canRedo && onRedo(state) !== undefined && (
+            <button type="button" class="small" onClick={() => act.redo()}>
+              {words.REDO}
             </button>
           )}{" "}
           <button type="button" class="small" onClick={() => act.notice(undefined)}>

@@ -110,7 +110,7 @@ export interface State {
   /** Why there is no answer. */
   readonly failure?: string | undefined;
   /** What the page has to tell about itself. */
-  readonly notice?: { readonly text: string; readonly canUndo: boolean } | undefined;
+  readonly notice?: { readonly text: string; readonly canUndo: boolean; readonly canRedo?: true } | undefined;
   /** An address that a link names; its text is loaded once the reader agrees. */
   readonly elsewhere?: string | undefined;
   /** The newest last. */
@@ -176,8 +176,9 @@ export function onTakeBack(state: State, { added, replaced }: Extract<Undo, { ki
 }
 
 /** What was there before files were taken back can be there again. */
-export function onUndone(state: State, { files, active, undos, redos }: State): State {
-  return { ...state, redos: [...redos, { files, active, undos, left: state.files }] };
+export function onUndone(state: State, { files, active, undos, redos }: State, text: string): State {
+  const notice = state.notice ?? { text, canUndo: false, canRedo: true };
+  return { ...state, notice, redos: [...redos, { files, active, undos, left: state.files }] };
 }
 
 /** What was taken back last is there again; undefined where there is nothing, or the files were changed since. */
