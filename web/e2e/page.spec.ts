@@ -117,6 +117,17 @@ test("broken YAML gives findings with lines and executes nothing", async ({ page
   expect(dialogs).toEqual([]);
 });
 
+test("the mark of a selector's error stands below the place that is wrong", async ({ page }) => {
+  await open(page, `apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: { name: wrong }
+spec: { selectors: [{ cel: { expression: "true && device.memory > 4" } }] }
+`);
+  const source = page.locator("#panel code.source").first();
+  await expect(source).toHaveText(/^true && device\.memory > 4\n\.+\^$/);
+  expect(await source.evaluate((element) => getComputedStyle(element).whiteSpace)).toBe("pre");
+});
+
 test("a name that is markup is text in every place", async ({ page }) => {
   const name = "<img/src/onerror=alert(1)>";
   await open(page, TOUR.replaceAll("gpu-0", `"${name}"`).replaceAll("notebook", `"${name}"`));
