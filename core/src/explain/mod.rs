@@ -276,7 +276,11 @@ fn look_at_devices(
     }
     let asked = case.question.on(survey.order());
     let mut is_unguarded = false;
-    explanation.state = match find_place(cluster, &asked, limits) {
+    let placement = match survey.is_hopeless.get() {
+        Some(()) => Placement::Nowhere,
+        None => find_place(cluster, &asked, limits),
+    };
+    explanation.state = match placement {
         Placement::On(..) if case.failure.is_some() => {
             is_unguarded = true;
             explanation.stage.extend(case.failure.clone());
@@ -286,7 +290,10 @@ fn look_at_devices(
             explanation.node = Some(node);
             State::Fits
         }
-        Placement::Nowhere => State::NoDevices,
+        Placement::Nowhere => {
+            survey.is_hopeless.get_or_init(|| ());
+            State::NoDevices
+        }
         Placement::Failed(failure) => {
             is_unguarded = failure.finding.code == Code::AllocSelectorRuntime;
             explanation.stage.insert(0, case::of_template(cluster, &case.question.claims, failure.finding));

@@ -21,14 +21,24 @@ use crate::scheduler::special;
 
 /// All requests of a case.
 pub(crate) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
+    let mut all = survey.requests.get_or_init(|| found(cluster, case, survey)).clone();
+    // Another Pod that asks the same has claims of other names.
+    let pod = case.pod.as_ref().and_then(|key| cluster.pods().get(key));
+    for (request, unit) in all.iter_mut().zip(&survey.units) {
+        let Some(claim) = case.question.claims.get(unit.claim) else { continue };
+        request.claim.clone_from(&claim.metadata.name);
+        request.serves = pod.and_then(|pod| served(pod, claim, unit));
+    }
+    all
+}
+
+fn found(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
     let mut all = Vec::new();
     for (index, unit) in survey.units.iter().enumerate() {
         let Some(claim) = case.question.claims.get(unit.claim) else { continue };
         let mut count = Count::default();
         count.slices(cluster, case, survey, index, unit, claim);
-        let pod = case.pod.as_ref().and_then(|key| cluster.pods().get(key));
-        let serves = pod.and_then(|pod| served(pod, claim, unit));
-        all.push(RequestExplanation { serves, ..explanation(cluster, survey, (index, unit, claim), count) });
+        all.push(explanation(cluster, survey, (index, unit, claim), count));
     }
     all
 }

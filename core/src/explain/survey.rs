@@ -4,12 +4,12 @@
 //! for whatever is asked of the allocator afterwards.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::distinct::{Scarce, Supply};
 use super::own::Compared;
 use super::shape::{Interned, Mark, Shapes, mark};
-use super::{ClosestNode, ReasonKind};
+use super::{ClosestNode, ReasonKind, RequestExplanation};
 use crate::allocate::inspect::{DeviceSeen, NodeSeen, Observer, Obstacle, UnitSeen, inspect, units};
 use crate::allocate::{Failure, Question};
 use crate::arrange::Arrange;
@@ -87,6 +87,10 @@ pub(crate) struct Survey {
     /// Pools that cannot be used, by driver and name.
     pub(crate) bad_pools: BTreeMap<(String, String), PoolState>,
     failure: Option<Box<Failure>>,
+    /// What each unit finds, once that was asked.
+    pub(crate) requests: OnceLock<Vec<RequestExplanation>>,
+    /// Set once it is known that there is no place.
+    pub(crate) is_hopeless: OnceLock<()>,
     /// By unit, what tells devices apart that its selectors refuse.
     compared: Vec<Compared>,
     shapes: Shapes,
@@ -115,6 +119,8 @@ impl Survey {
             reasons: Interned::default(),
             bad_pools: BTreeMap::new(),
             failure: None,
+            requests: OnceLock::new(),
+            is_hopeless: OnceLock::new(),
             shapes: Shapes::default(),
             by_shape: Vec::new(),
             at_hand: Vec::new(),

@@ -163,6 +163,36 @@ fn who_would_have_to_go_is_not_known_without_the_claims() {
     }
 }
 
+/// A dump of some Pods of a namespace: who is not in it may still run.
+#[test]
+fn a_claim_that_is_reserved_for_a_pod_that_is_not_given_is_not_free() {
+    let mut objects = cluster();
+    objects[4]["metadata"]["name"] = json!("other");
+    objects[4]["spec"]["resourceClaims"] = json!([]);
+    objects[2]["spec"]["devices"] = json!([{ "name": "gpu-0" }]);
+    let mut mine = objects[3].clone();
+    mine["metadata"]["name"] = json!("mine");
+    mine["status"] = json!({});
+    let waiting = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "namespace": "ml", "name": "waits", "uid": "real-waits" },
+        "spec": { "containers": [{ "name": "c", "image": "x" }], "resourceClaims": [{ "name": "gpu", "resourceClaimName": "mine" }] },
+        "status": { "phase": "Pending" },
+    });
+    objects.extend([mine, waiting]);
+    let mut engine = submitted(&objects);
+    let answer = engine.inquire(json!({ "kind": "explain" })).unwrap();
+    let waits = answer.as_array().unwrap().iter().find(|one| one["subject"]["name"] == "waits").unwrap();
+    assert_eq!((&waits["state"], &waits["requests"][0]["usable"]), (&json!("noDevices"), &json!(0)), "{waits}");
+    // Whoever deletes a consumer is told which one.
+    for suggestion in waits["suggestions"].as_array().unwrap() {
+        for change in suggestion["changes"].as_array().unwrap().iter().filter(|change| change["kind"] == "freeClaim") {
+            assert_ne!(change["consumers"], json!([]), "{suggestion}");
+        }
+    }
+    let report = engine.run();
+    assert_eq!(report.pods.iter().find(|pod| pod.name == "waits").unwrap().node, None);
+}
+
 #[test]
 fn what_one_of_two_clusters_does_not_know_is_not_gone() {
     for kind in ["Node", "ResourceSlice", "Pod", "ResourceClaim"] {
