@@ -5,10 +5,9 @@
 //!
 //! Source: `pkg/scheduler/schedule_one.go`, `pkg/scheduler/backend/cache/node_tree.go`.
 
-use std::collections::BTreeMap;
-
 use super::node_cache::NodeCache;
 use crate::api::node::Node;
+use crate::arrange::Arrange;
 use crate::cluster::Key;
 
 /// Of so few nodes all are compared, and of more never fewer.
@@ -52,17 +51,16 @@ impl NodeCache {
 
     /// Positions of nodes, one of each zone in turn. Nodes are in the order of their names, zones in that of their first nodes.
     fn turns(&self) -> Vec<usize> {
-        let mut numbers: BTreeMap<Key, usize> = BTreeMap::new();
-        let mut zones: Vec<Vec<usize>> = Vec::new();
-        for (position, state) in self.nodes.iter().enumerate() {
-            let number = *numbers.entry(zone(&state.node)).or_insert(zones.len());
-            match zones.get_mut(number) {
-                Some(zone) => zone.push(position),
-                None => zones.push(vec![position]),
-            }
-        }
-        let longest = zones.iter().map(Vec::len).max().unwrap_or_default();
-        (0..longest).flat_map(|turn| zones.iter().filter_map(move |zone| zone.get(turn).copied())).collect()
+        let mut nodes: Vec<(Key, usize)> = self.nodes.iter().map(|state| zone(&state.node)).zip(0..).collect();
+        nodes.arrange();
+        // The number of a node in its zone, and the first node of that.
+        let turn = |zone: &[(Key, usize)]| {
+            let first = zone.first().map(|(_, position)| *position);
+            zone.iter().enumerate().map(|(number, (_, position))| (number, first, *position)).collect::<Vec<_>>()
+        };
+        let mut turns: Vec<_> = nodes.chunk_by(|(one, _), (other, _)| one == other).flat_map(turn).collect();
+        turns.arrange();
+        turns.into_iter().map(|(.., position)| position).collect()
     }
 }
 
