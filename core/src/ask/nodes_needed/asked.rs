@@ -25,8 +25,8 @@ use crate::gather::Gather;
 const OF_ONE_JOB: [&str; 4] =
     ["controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"];
 
-/// The Pods that are asked about, with those that StatefulSets of manifests make once the others serve; where they are copies, they come and get the places that there are, and other Pods that are Pending are
-/// set aside.
+/// The Pods that are asked about, with those that StatefulSets of manifests make once the others serve. Where they are copies, they come and
+/// get the places that there are, and other Pods that are Pending are set aside.
 ///
 /// # Errors
 ///
