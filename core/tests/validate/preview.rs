@@ -1,4 +1,4 @@
-//! What the preview of 1.38 changes.
+//! What the preview of 1.38 changes. Its answers are those of the storage strategies in the source of 1.38.0-beta.0.
 
 use apportion_core::finding::{Code, ErrorKind, Finding};
 use apportion_core::profile::{Profile, Version};
