@@ -196,8 +196,10 @@ fn suggestion(explanations: &[Explanation], number: usize) -> Result<&Suggestion
     if !others.iter().all(|other| manifests(first).is_some() && is_same(other)) {
         bail!("`--apply` needs one Pod, claim or PodGroup to be named, {} are Pending", explanations.len());
     }
-    numbered(first, number)
-        .ok_or_else(|| anyhow!("there are {} suggestions, none is number {number}", first.suggestions.len()))
+    numbered(first, number).ok_or_else(|| match first.suggestions.len() {
+        0 => anyhow!("there are no suggestions"),
+        last => anyhow!("there is no suggestion {number}; the last one is {last}"),
+    })
 }
 
 fn numbered(explanation: &Explanation, number: usize) -> Option<&Suggestion> {
