@@ -8,6 +8,7 @@ use super::advice::{Advice, advice};
 use super::ast::{Ast, Kind, Literal, NodeId};
 use super::check::Checked;
 use super::types::Type;
+use crate::arrange::Arrange;
 
 /// A habit that goes wrong.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -84,14 +85,19 @@ pub(super) fn lint(ast: &Ast, root: NodeId, checked: &Checked) -> Vec<Lint> {
     linter.walk(root, &Guards::default(), 0);
     let of_any_device = advice(ast, root, checked, &|_, _| Vec::new());
     linter.found.extend(of_any_device.into_iter().filter(|one| !one.is_never_equal).map(Lint::Fails));
-    if linter.is_lost() { Vec::new() } else { linter.found.into_iter().collect() }
+    if linter.is_lost() {
+        return Vec::new();
+    }
+    linter.found.arrange();
+    linter.found.dedup();
+    linter.found
 }
 
 pub(super) struct Linter<'a> {
     ast: &'a Ast,
     checked: &'a Checked,
     bound: Bound,
-    found: BTreeSet<Lint>,
+    found: Vec<Lint>,
     looks: Cell<usize>,
 }
 
@@ -185,7 +191,7 @@ impl<'a> Linter<'a> {
     pub(super) fn new(ast: &'a Ast, root: NodeId, checked: &'a Checked) -> Self {
         let mut bound = Bound::default();
         bound.collect(ast, root, &mut Vec::new(), 0);
-        Self { ast, checked, bound, found: BTreeSet::new(), looks: Cell::new(0) }
+        Self { ast, checked, bound, found: Vec::new(), looks: Cell::new(0) }
     }
 
     fn is_lost(&self) -> bool {
@@ -211,7 +217,7 @@ impl<'a> Linter<'a> {
             inside.into_iter().for_each(|child| self.unqualified(child));
             if !guards.present.contains(&access) && !guards.drivers.contains(&access.domain) {
                 let guarded = format!("{} && {}", access.test(), access.text());
-                self.found.insert(Lint::Unguarded { access: access.text(), guarded });
+                self.found.push(Lint::Unguarded { access: access.text(), guarded });
             }
             return;
         }
@@ -377,7 +383,7 @@ impl<'a> Linter<'a> {
         let is_row = domain.contains('.');
         if is_row {
             let meant = format!("device.{map}[\"{domain}\"].{attribute}");
-            self.found.insert(Lint::Unqualified { name: domain.to_owned(), meant });
+            self.found.push(Lint::Unqualified { name: domain.to_owned(), meant });
         }
         is_row
     }
@@ -390,7 +396,7 @@ impl<'a> Linter<'a> {
             None if domain.contains('.') => return,
             None => format!("device.{map}[\"<domain of the driver>\"].{domain}"),
         };
-        self.found.insert(Lint::Unqualified { name: domain, meant });
+        self.found.push(Lint::Unqualified { name: domain, meant });
     }
 
     fn wire_member(&mut self, id: NodeId) {
@@ -402,7 +408,7 @@ impl<'a> Linter<'a> {
             &["bool", "int", "string", "version", "bools", "ints", "strings", "versions"]
         };
         if members.contains(&&**field) {
-            self.found.insert(Lint::WireMember { member: field.to_string(), meant: access.text() });
+            self.found.push(Lint::WireMember { member: field.to_string(), meant: access.text() });
         }
     }
 
@@ -416,7 +422,7 @@ impl<'a> Linter<'a> {
             _ => false,
         };
         if never {
-            self.found.insert(Lint::NeverEqual { access: access.text(), other: found.to_string() });
+            self.found.push(Lint::NeverEqual { access: access.text(), other: found.to_string() });
         }
     }
 }

@@ -1,11 +1,9 @@
 //! Which attributes and capacities an expression names, and what it compares them with.
 
-use std::collections::BTreeSet;
-
 use super::ast::{Ast, Kind, NodeId};
 use super::check::Checked;
 use super::lint::Linter;
-use crate::gather::Gather;
+use crate::arrange::Arrange;
 
 /// An attribute or capacity that an expression reads under a fixed name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -23,13 +21,13 @@ pub struct Mention {
 /// Looks through a checked expression.
 pub(super) fn mentions(ast: &Ast, root: NodeId, checked: &Checked) -> Vec<Mention> {
     let linter = Linter::new(ast, root, checked);
-    let mut found = BTreeSet::new();
+    let mut found = Vec::new();
     let mut open = vec![root];
     while let Some(id) = open.pop() {
         let mut note = |id: NodeId, other: Option<NodeId>| {
             let Some(access) = linter.access(id) else { return };
             let compared_with = other.and_then(|other| checked.type_of(other).known_value());
-            found.insert(Mention {
+            found.push(Mention {
                 is_capacity: access.map == "capacity",
                 domain: access.domain,
                 name: access.name,
@@ -48,14 +46,12 @@ pub(super) fn mentions(ast: &Ast, root: NodeId, checked: &Checked) -> Vec<Mentio
         ast.children(id, |child| open.push(child));
     }
     // What is compared somewhere need not be told without its type as well.
-    let compared: BTreeSet<(bool, String, String)> = found
-        .iter()
-        .filter(|mention| mention.compared_with.is_some())
-        .map(|mention| (mention.is_capacity, mention.domain.clone(), mention.name.clone()))
-        .gather();
-    found.retain(|mention| {
-        mention.compared_with.is_some()
-            || !compared.contains(&(mention.is_capacity, mention.domain.clone(), mention.name.clone()))
+    found.arrange_by(|one, other| other.cmp(one));
+    found.dedup_by(|later, before| {
+        let is_same =
+            (later.is_capacity, &later.domain, &later.name) == (before.is_capacity, &before.domain, &before.name);
+        is_same && (later.compared_with.is_none() || later.compared_with == before.compared_with)
     });
-    found.into_iter().collect()
+    found.reverse();
+    found
 }

@@ -168,13 +168,13 @@ impl Simulation {
             Command::Restart { component, node, version, feature_gates } => {
                 let build = Build { version, feature_gates };
                 if let Some(node) = node {
-                    let first = self.first.get(&Component::Kubelets).unwrap_or(&self.kubelet);
+                    let first = self.first(Component::Kubelets).unwrap_or(&self.kubelet);
                     let profile = build.profile(first).map_err(bad)?;
                     self.restart_node(&node, profile);
                     return Ok(());
                 }
                 for component in Component::ALL.into_iter().filter(|own| component.is_none_or(|only| only == *own)) {
-                    let first = self.first.get(&component).unwrap_or_else(|| self.profile(component));
+                    let first = self.first(component).unwrap_or_else(|| self.profile(component));
                     let profile = build.profile(first).map_err(bad)?;
                     self.restart(component, profile);
                 }

@@ -46,7 +46,6 @@ use crate::control_plane::server::{Refused, Server};
 use crate::controllers::workloads::{notes, waits};
 use crate::decision::Time;
 use crate::finding::{Finding, ObjectRef};
-use crate::gather::Gather;
 use crate::profile::{Mode, Profile};
 use crate::scheduler::preemption::Takeover;
 use crate::scheduler::{self, Examined, KnownRefusals, NodeCache, Scores, Settings, Verdict};
@@ -98,7 +97,7 @@ pub struct Simulation {
     seen: Option<Box<Cluster>>,
     writes: u64,
     /// What each component began as.
-    first: BTreeMap<Component, Profile>,
+    first: Vec<(Component, Profile)>,
     /// What the kubelets are.
     kubelet: Profile,
     /// What those of single nodes are instead, by name of the node.
@@ -187,7 +186,7 @@ impl Simulation {
             undisturbed: None,
             seen: None,
             writes: 0,
-            first: Component::ALL.into_iter().map(|component| (component, profile.clone())).gather(),
+            first: Component::ALL.map(|component| (component, profile.clone())).into(),
             kubelet: profile,
             kubelets_by_node: BTreeMap::new(),
             kubelets: None,
@@ -298,8 +297,14 @@ impl Simulation {
 
     /// Has a component be another one from the start. For before anything happens.
     pub fn begin_as(&mut self, component: Component, profile: Profile) {
-        self.first.insert(component, profile.clone());
+        let first = self.first.iter_mut().filter(|(of, _)| *of == component);
+        first.for_each(|(_, begun)| begun.clone_from(&profile));
         self.restart(component, profile);
+    }
+
+    /// How a component began.
+    fn first(&self, component: Component) -> Option<&Profile> {
+        self.first.iter().find_map(|(of, profile)| (*of == component).then_some(profile))
     }
 
     /// Starts the kubelet of one node anew with these settings.

@@ -180,7 +180,7 @@ fn a_claim_that_is_reserved_for_a_pod_that_is_not_given_is_not_free() {
     });
     objects.extend([mine, waiting]);
     let mut engine = submitted(&objects);
-    let answer = engine.inquire(json!({ "kind": "explain" })).unwrap();
+    let answer = engine.inquire(json!({ "kind": "explain", "suggestions": true })).unwrap();
     let waits = answer.as_array().unwrap().iter().find(|one| one["subject"]["name"] == "waits").unwrap();
     assert_eq!((&waits["state"], &waits["requests"][0]["usable"]), (&json!("noDevices"), &json!(0)), "{waits}");
     // Whoever deletes a consumer is told which one.

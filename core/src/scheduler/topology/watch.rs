@@ -31,7 +31,7 @@ pub(super) struct Question {
 pub(super) struct Domains {
     counts: BTreeMap<String, u64>,
     /// How many domains have so many.
-    levels: BTreeMap<u64, u64>,
+    levels: BTreeMap<i64, usize>,
 }
 
 impl Domains {
@@ -51,7 +51,7 @@ impl Domains {
 
     /// The fewest that a domain has which has some.
     fn fewest(&self) -> u64 {
-        self.levels.first_key_value().map_or(0, |(count, _)| *count)
+        self.levels.first_key_value().map_or(0, |(count, _)| count.unsigned_abs())
     }
 
     /// The fewest that one of so many domains has.
@@ -73,23 +73,28 @@ impl Domains {
         if before == after {
             return;
         }
-        if let Some(domains) = self.levels.get_mut(&before) {
+        if let Some(domains) = self.levels.get_mut(&level(before)) {
             *domains = domains.saturating_sub(1);
             if *domains == 0 {
-                self.levels.remove(&before);
+                self.levels.remove(&level(before));
             }
         }
         if after == 0 {
             self.counts.remove(domain);
             return;
         }
-        let domains = self.levels.entry(after).or_default();
+        let domains = self.levels.entry(level(after)).or_default();
         *domains = domains.saturating_add(1);
         match self.counts.get_mut(domain) {
             Some(count) => *count = after,
             None => drop(self.counts.insert(domain.to_owned(), after)),
         }
     }
+}
+
+/// A count as a key.
+fn level(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// A question with its answer.
