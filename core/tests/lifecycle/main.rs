@@ -22,6 +22,7 @@ mod objects;
 mod play;
 mod pool_status;
 mod properties;
+mod reference;
 mod skew;
 mod speed;
 mod taints;

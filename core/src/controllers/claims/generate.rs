@@ -18,7 +18,7 @@ use crate::cluster::entries::{self, Resolved, Source};
 use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Merging, Patch};
 use crate::derive;
-use crate::profile::{Mode, Profile};
+use crate::profile::{Mode, Profile, Version};
 
 /// Claims of a Pod.
 pub(super) fn for_pod(cluster: &Cluster, profile: &Profile, memory: &Memory, key: &Key) -> Decision {
@@ -34,6 +34,9 @@ pub(super) fn for_pod(cluster: &Cluster, profile: &Profile, memory: &Memory, key
     let mut maker = Maker { cluster, profile, memory, owner, before, found, decision };
     for entry in &pod.spec.resource_claims {
         maker.pod_entry(pod, entry, group);
+        if maker.gives_up() {
+            return maker.decision;
+        }
     }
     maker.finish("Pod")
 }
@@ -48,6 +51,9 @@ pub(super) fn for_group(cluster: &Cluster, profile: &Profile, memory: &Memory, k
     for entry in &group.spec.resource_claims {
         if let Some(source) = entries::source(entry).filter(|source| !matches!(source, Source::Named(_))) {
             maker.own_entry(entry, source, entries::resolve_for_group(group, entry), true);
+        }
+        if maker.gives_up() {
+            return maker.decision;
         }
     }
     maker.finish("PodGroup")
@@ -168,6 +174,13 @@ impl<'m> Maker<'m> {
         found.or_else(|| self.memory.made.values().find(is_it))
     }
 
+    /// Whether the other entries are left for later, and nothing is recorded.
+    ///
+    /// DIFFERENCE: the reference stops at the first entry for which it can make no claim.
+    fn gives_up(&self) -> bool {
+        self.decision.retry && self.profile.mode == Mode::Reference
+    }
+
     /// Records what was found.
     fn finish(mut self, kind: &str) -> Decision {
         let recorded = |entry: &str| {
@@ -179,10 +192,12 @@ impl<'m> Maker<'m> {
         if self.found.is_empty() || (is_known && is_sound) {
             return self.decision;
         }
-        // DIFFERENCE: the reference applies only what is new; its other entries then go, come back, and so on for ever.
+        // DIFFERENCE: the reference applies only what is new; its other entries then go, come back, and so on for ever. From 1.37 on
+        // that is so for PodGroups only.
+        let keeps = is_sound || (kind == "Pod" && self.profile.version >= Version::V1_37);
         let is_kept = |status: &&PodResourceClaimStatus| self.found.iter().all(|(entry, _)| *entry != status.name);
         let kept =
-            self.before.iter().filter(|_| is_sound).filter(is_kept).map(|status| match &status.resource_claim_name {
+            self.before.iter().filter(|_| keeps).filter(is_kept).map(|status| match &status.resource_claim_name {
                 Some(claim) => json!({ "name": status.name, "resourceClaimName": claim }),
                 None => json!({ "name": status.name }),
             });
