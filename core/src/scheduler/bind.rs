@@ -7,7 +7,7 @@ use super::conditions::{self, Readiness};
 use super::needs::Need;
 use super::refusal::Cause;
 use super::scoring::Scores;
-use super::{Verdict, message, special, write};
+use super::{Verdict, message, race, special, write};
 use crate::allocate::extended::{ANNOTATION, ExtendedResources};
 use crate::api::claim::{AllocationResult, ResourceClaim};
 use crate::api::object::Object;
@@ -66,10 +66,21 @@ impl Placement {
 
 /// Binds a Pod on its own.
 pub(super) fn bind(scheduler: &Scheduler<'_>, pod: &Pod, placement: Placement, decision: &mut Decision) -> Verdict {
+    if let Some(position) = named_again(&placement) {
+        return race::lose(scheduler, pod, placement, position, decision);
+    }
     if let Err(failure) = reserve(scheduler, pod, &placement, decision) {
         return scheduler.fail(pod, failure, decision);
     }
     finish(scheduler, pod, &placement, decision)
+}
+
+/// The first claim that another entry has named before, where the Pod is still to get it: the second of two writes of one claim fails.
+fn named_again(placement: &Placement) -> Option<usize> {
+    let uids = placement.needs.iter().map(|need| &need.claim.metadata.uid);
+    let is_named_before = |(position, uid): &(usize, &String)| uids.clone().take(*position).any(|other| other == *uid);
+    let again = uids.clone().enumerate().find(is_named_before).map(|(position, _)| position);
+    again.filter(|position| placement.needs.get(*position).is_some_and(|need| !need.is_reserved))
 }
 
 /// Writes the claims.

@@ -5,7 +5,7 @@ use crate::api::group::PodGroup;
 use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::cluster::entries::{self, Binding, Resolved};
-use crate::profile::Features;
+use crate::profile::{Features, Mode};
 
 /// One claim of a Pod.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ impl Need {
 }
 
 /// The claims of a Pod in the order of its entries, each once.
+///
+/// DIFFERENCE: the reference takes a claim that two entries name for two, and finds devices for it twice.
 ///
 /// # Errors
 ///
@@ -65,7 +67,8 @@ pub(super) fn needs(cluster: &Cluster, features: &Features, pod: &Pod) -> Result
                 "ResourceClaim {namespace}/{claim} was not created for Pod {namespace}/{name} ({who})"
             ));
         }
-        if needs.iter().all(|need| need.claim.metadata.name != claim) {
+        let counts_again = cluster.profile().mode == Mode::Reference;
+        if counts_again || needs.iter().all(|need| need.claim.metadata.name != claim) {
             needs.push(Need {
                 consumer: entries::consumer(pod, Some(entry), group),
                 is_reserved: entries::is_reserved_for_pod(pod, found, groups),

@@ -102,7 +102,7 @@ fn with_pending(
 }
 
 /// The claims before the lost one are written, and their reservations are taken back.
-fn lose(
+pub(super) fn lose(
     scheduler: &Scheduler<'_>,
     pod: &Pod,
     placement: Placement,

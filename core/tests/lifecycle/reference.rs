@@ -36,3 +36,25 @@ fn claims_are_recorded_once_all_of_them_can_be_made() {
     assert_eq!(found(Mode::Reference, (LATE, MADE)), (1, 0));
     assert_eq!(found(Mode::Reference, (MADE, LATE)), (0, 0));
 }
+
+/// kube-scheduler takes a claim that two entries name for two. It finds devices for it twice, fails when it writes the second ones, and
+/// later when it reserves the claim twice.
+#[test]
+fn a_claim_that_two_entries_name_keeps_a_pod_waiting() {
+    let named = "resourceClaimName: c";
+    for (mode, count, is_allocated, is_placed) in [
+        (Mode::Sound, 3, true, true),
+        (Mode::Reference, 3, false, false),
+        (Mode::Reference, 2, true, false),
+        (Mode::Reference, 1, true, false),
+    ] {
+        let mut play = play(mode, Version::V1_37);
+        play.apply(&format!("{{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {{name: c}}, spec: {{devices: {{requests: [{{name: r, exactly: {{deviceClassName: gpu, count: {count}}}}}]}}}}}}"));
+        play.apply(&with_entries(named, named));
+        play.run(20);
+        let status = &play.named_claim("c").status;
+        assert_eq!(status.allocation.is_some(), is_allocated, "{mode:?}, {count} of 4 devices");
+        assert_eq!(!play.pod("p").spec.node_name.is_empty(), is_placed, "{mode:?}, {count} of 4 devices");
+        assert_eq!(!status.reserved_for.is_empty(), is_placed, "{mode:?}, {count} of 4 devices");
+    }
+}
