@@ -11,7 +11,7 @@ use super::bind::{self, Placement};
 use super::node_fit::{self, Resources, Room, without_ports};
 use super::scoring::Scores;
 use super::write::{self, Outcome};
-use super::{Examination, Examined, Scheduled, Verdict, message, race};
+use super::{Examination, Examined, Scheduled, Settings, Verdict, message, race};
 use crate::allocate::DeviceId;
 use crate::api::group::PodGroup;
 use crate::api::object::Object;
@@ -22,7 +22,7 @@ use crate::cluster::entries::key_of;
 use crate::decision::Decision;
 use crate::finding::ObjectRef;
 use crate::gather::Gather;
-use crate::profile::Mode;
+use crate::profile::{Mode, Version};
 
 /// Most attempts to place members of one gang elsewhere than where they fitted first: on other nodes, and again with other devices.
 const MAX_TRIES: u32 = 256;
@@ -38,6 +38,9 @@ pub(super) fn schedule(scheduler: &mut Scheduler<'_>, group: &Key) -> Scheduled 
         return Scheduled { verdicts, ..Scheduled::default() };
     };
     let mut cycle = Cycle::new(scheduler, &found);
+    if let Some(error) = cycle.post_filter_problem(&members) {
+        return cycle.fail_tried(&members, &error);
+    }
     let is_gang = found.min_count().is_some() && cycle.scheduler.settings.profile.features.gang_scheduling;
     let has_choice = is_gang && cycle.scheduler.settings.profile.mode == Mode::Sound;
     // DIFFERENCE: the reference tries members that are too few while the claims of the others are still being made, and says that
@@ -125,6 +128,41 @@ impl<'c, 's> Cycle<'c, 's> {
         let members = cluster.links().pods_of_group(&key).filter_map(member);
         let placed = members.filter(|pod| !pod.spec.node_name.is_empty()).count();
         Self { scheduler, group, found: Vec::new(), held: Vec::new(), placed, before: Vec::new(), error: None }
+    }
+
+    /// Why the reference fails with members that it has tried before and cannot try now: from 1.37 on it looks after the cycle for claims
+    /// to give up, and misses what no member has left it, or a claim that is gone.
+    fn post_filter_problem(&self, members: &[Arc<Pod>]) -> Option<String> {
+        let profile = self.scheduler.settings.profile;
+        let is_old = profile.mode == Mode::Sound || profile.version < Version::V1_37;
+        if is_old || self.placed > 0 || !members.iter().any(|pod| write::is_unscheduled(pod)) {
+            return None;
+        }
+        let problem = if !self.suffices(members.len()) {
+            "not found".to_owned()
+        } else {
+            let (cluster, namespace) = (&*self.scheduler.cluster, &self.group.metadata.namespace);
+            let named = self.group.spec.resource_claims.iter().filter_map(|entry| entry.resource_claim_name.clone());
+            let mut gone = named.filter(|name| !cluster.claims().contains_key(&(namespace.clone(), name.clone())));
+            let name = gone.next().filter(|_| members.iter().all(|pod| self.scheduler.is_held(pod)))?;
+            format!("could not find ResourceClaim \"{namespace}/{name}\"")
+        };
+        Some(format!("error in \"DynamicResources\" PodGroupPostFilter plugins: {problem}"))
+    }
+
+    /// The members that were tried before fail with an error, and with them the group.
+    fn fail_tried(self, members: &[Arc<Pod>], error: &str) -> Scheduled {
+        let (mut decision, mut verdicts) = (Decision::none(), Vec::new());
+        let Settings { profile, now, .. } = self.scheduler.settings;
+        write::group_condition(self.group, profile, Outcome::Error(error), now, &mut decision);
+        for pod in members {
+            let verdict = match write::is_unscheduled(pod) {
+                true => self.scheduler.fail(pod, Failure::error(error.to_owned()), &mut decision),
+                false => Verdict::Held,
+            };
+            verdicts.push((key_of(&pod.metadata), verdict));
+        }
+        Scheduled { decision, verdicts, ..Scheduled::default() }
     }
 
     /// Gives each member the first place that fits it.

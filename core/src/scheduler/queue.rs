@@ -118,9 +118,9 @@ pub fn concern(trigger: &Trigger) -> Concern {
         {
             Concern::Neighbours
         }
-        // A new member may complete a gang.
-        (None, Some(Object::Pod(after))) => match after.group_name() {
-            Some(group) => Concern::MembersOf((after.metadata.namespace.clone(), group.to_owned())),
+        // A new member may complete a gang; without one that goes the others may be too few.
+        (None, Some(Object::Pod(pod))) | (Some(Object::Pod(pod)), None) => match pod.group_name() {
+            Some(group) => Concern::MembersOf((pod.metadata.namespace.clone(), group.to_owned())),
             None => Concern::Nobody,
         },
         _ => Concern::Nobody,

@@ -126,6 +126,12 @@ pub(super) fn failed(
     decision.actions.push(patch("Pod", &pod.metadata, json!({ "status": status })));
 }
 
+/// Whether a Pod says that it was tried and has no node.
+pub(super) fn is_unscheduled(pod: &Pod) -> bool {
+    let known = condition(&pod.status.conditions, "PodScheduled");
+    known.and_then(|known| known.get("status")).and_then(Value::as_str) == Some("False")
+}
+
 /// How a group cycle ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome<'m> {

@@ -2,7 +2,7 @@
 
 use apportion_core::profile::{Mode, Profile, Version};
 
-use crate::play::{Play, documents, pod, profile};
+use crate::play::{Play, documents, group, pod, profile};
 
 fn play(mode: Mode, version: Version) -> Play {
     Play::with(Profile { version, mode, ..profile() })
@@ -56,5 +56,29 @@ fn a_claim_that_two_entries_name_keeps_a_pod_waiting() {
         assert_eq!(status.allocation.is_some(), is_allocated, "{mode:?}, {count} of 4 devices");
         assert_eq!(!play.pod("p").spec.node_name.is_empty(), is_placed, "{mode:?}, {count} of 4 devices");
         assert_eq!(!status.reserved_for.is_empty(), is_placed, "{mode:?}, {count} of 4 devices");
+    }
+}
+
+/// kube-scheduler 1.37 looks after a group's cycle for claims to give up, and fails where no member came so far, or a claim is gone.
+#[test]
+fn a_gang_that_lost_a_member_or_its_claim_fails_with_an_error() {
+    let reason = |version: Version, lost: (&str, &str)| {
+        let mut play = play(Mode::Reference, version);
+        let claim = "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: c}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, count: 9}}]}}}";
+        let named = "resourceClaimName: c";
+        play.apply(&format!(
+            "{claim}\n{}{}{}",
+            group("g", "gang: {minCount: 2}", named),
+            pod("a", named, "g"),
+            pod("b", named, "g")
+        ));
+        play.run(5);
+        play.delete(lost.0, lost.1);
+        play.run(5);
+        play.condition(&play.pod("a").status.conditions, "PodScheduled").unwrap().1
+    };
+    for lost in [("Pod", "b"), ("ResourceClaim", "c")] {
+        assert_eq!(reason(Version::V1_36, lost), "Unschedulable");
+        assert_eq!(reason(Version::V1_37, lost), "SchedulerError");
     }
 }
