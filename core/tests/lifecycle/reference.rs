@@ -82,3 +82,21 @@ fn a_gang_that_lost_a_member_or_its_claim_fails_with_an_error() {
         assert_eq!(reason(Version::V1_37, lost), "SchedulerError");
     }
 }
+
+/// Up to 1.36 a taint drives out only Pods that have claims in their spec.
+#[test]
+fn a_taint_reaches_extended_resources_from_1_37_on() {
+    let stays = |mode: Mode, version: Version| {
+        let mut play = play(mode, version);
+        play.apply("{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: cards}, spec: {selectors: [{cel: {expression: device.driver == 'gpu.example.com'}}], extendedResourceName: example.com/gpu}}");
+        play.apply("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, resources: {limits: {example.com/gpu: 1}}}]}}");
+        play.run(3);
+        assert_eq!(play.pod("p").spec.node_name, "node-1");
+        play.apply("{apiVersion: resource.k8s.io/v1beta2, kind: DeviceTaintRule, metadata: {name: r}, spec: {deviceSelector: {driver: gpu.example.com}, taint: {key: broken, effect: NoExecute}}}");
+        play.run(5);
+        let pods = play.simulation.server().cluster().pods();
+        pods.values().all(|pod| !pod.metadata.is_deleting()) && !pods.is_empty()
+    };
+    assert!(stays(Mode::Reference, Version::V1_36) && !stays(Mode::Reference, Version::V1_37));
+    assert!(!stays(Mode::Sound, Version::V1_36));
+}

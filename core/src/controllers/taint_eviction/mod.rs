@@ -21,7 +21,7 @@ use crate::cluster::{Cluster, Key};
 use crate::decision::{Action, Decision, EventRecord, Merging, Patch, Time, Trigger};
 use crate::finding::ObjectRef;
 use crate::gather::Gather;
-use crate::profile::{Mode, Profile};
+use crate::profile::{Mode, Profile, Version};
 use taints::Taints;
 
 /// Who evicts, in Events.
@@ -179,7 +179,9 @@ fn uses(cluster: &Cluster, profile: &Profile, pod: &Pod, claim: &ResourceClaim) 
         }
         Resolved::NotNeeded | Resolved::NotCreated | Resolved::NoSource => false,
     });
-    own || pod.extended_resource_claim() == Some(&claim.metadata.name)
+    // DIFFERENCE: the reference up to 1.36 passes over claims for extended resources.
+    let knows_extended = profile.mode == Mode::Sound || profile.version >= Version::V1_37;
+    own || (knows_extended && pod.extended_resource_claim() == Some(&claim.metadata.name))
 }
 
 /// When the users of a claim have to go; `None` while they may stay.
