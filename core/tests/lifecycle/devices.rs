@@ -205,7 +205,7 @@ spec: {selectors: [{cel: {expression: device.driver == 'part.example.com'}}]}
     assert!(!is_placed(&play, "one"), "without the gate such devices are not given out");
 }
 
-/// r_310 r_017: the reservation of a Pod that ended or went is taken out, the user's claim is given back and stays.
+/// r_310 r_017 r_064: the reservation of a Pod that ended or went is taken out, the user's claim is given back and stays.
 #[test]
 fn r_310_a_users_claim_outlives_its_pods() {
     let mut play = Play::new();

@@ -82,7 +82,7 @@ fn r_065_the_claim_ends_with_the_pod_group_only() {
     assert_eq!(play.claims().len(), 0);
 }
 
-/// r_066 r_067 r_153 r_147 r_148 r_150 r_151 r_152: the finalizer holds while a Pod has not ended.
+/// r_140 r_066 r_067 r_153 r_147 r_148 r_150 r_151 r_152: the finalizer holds while a Pod has not ended.
 #[test]
 fn r_147_a_pod_group_stays_while_a_pod_runs() {
     let mut play = Play::new();

@@ -129,10 +129,14 @@ fn r_123_pod_groups_live_without_their_workload() {
     play.delete("Workload", "w");
     play.apply("{apiVersion: scheduling.k8s.io/v1alpha2, kind: Workload, metadata: {name: w}, spec: {podGroupTemplates: [{name: t, schedulingPolicy: {gang: {minCount: 9}}}]}}");
     assert_eq!(play.group("two").unwrap().min_count(), Some(2));
-    play.delete("Workload", "w");
     play.apply(&pod("b-1", TEMPLATE, "two"));
     play.apply(&pod("b-2", TEMPLATE, "two"));
-    assert!(is_placed(&play, "b-1") && is_placed(&play, "b-2") && scheduled(&play, "two"));
+    assert!(
+        is_placed(&play, "b-1") && is_placed(&play, "b-2") && scheduled(&play, "two"),
+        "though the Workload says 9"
+    );
+    play.delete("Workload", "w");
+    assert!(play.group("two").is_some() && is_placed(&play, "b-1"));
 }
 
 /// r_126: nobody here makes Pods for a PodGroup.
@@ -187,7 +191,7 @@ fn r_170_a_pod_groups_name_is_its_creators() {
     assert!(groups.keys().all(|(_, name)| name.starts_with("replica-")) && groups.len() == 1);
 }
 
-/// r_178: what is stored stays and means nothing while the gate is off.
+/// r_178 r_181: what is stored stays and means nothing while the gate is off; with the gate on again it counts.
 #[test]
 fn r_178_pod_groups_are_ignored_without_the_gate() {
     let mut play = Play::new();
@@ -201,6 +205,11 @@ fn r_178_pod_groups_are_ignored_without_the_gate() {
     toggle(&mut play, "GenericWorkload", false);
     play.run(30);
     assert!(is_placed(&play, "m-1") && play.group("group").is_some());
+    toggle(&mut play, "GenericWorkload", true);
+    assert_eq!(play.group("group").unwrap().min_count(), Some(3));
+    play.apply(&own.replace("{name: m-1}", "{name: m-2}"));
+    play.run(30);
+    assert!(!is_placed(&play, "m-2"), "the gang has two of three members");
 }
 
 /// r_238: with the gate on again what waits is resolved.

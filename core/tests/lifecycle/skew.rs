@@ -147,7 +147,7 @@ fn references_to_pods_and_their_pod_group_go_together() {
     assert!(play.named_claim("shared").status.allocation.is_none());
 }
 
-/// KEP-5729, "Feature Enablement and Rollback": what runs goes on with its devices when the kubelet restarts without the feature, and when
+/// r_101, KEP-5729, "Feature Enablement and Rollback": what runs goes on with its devices when the kubelet restarts without the feature, and when
 /// it restarts with it again.
 #[test]
 fn members_that_run_outlive_restarts_of_their_kubelet() {

@@ -4,6 +4,7 @@ use apportion_core::api::claim::ResourceClaimTemplate;
 use apportion_core::cluster::Cluster;
 use apportion_core::controllers::template_sync::{self, Settings, State, Work};
 use apportion_core::decision::Action;
+use apportion_core::finding::ObjectRef;
 use serde_json::json;
 
 use crate::play::{Play, documents, pod, profile};
@@ -23,6 +24,27 @@ fn r_201_a_cluster_wide_template_makes_a_claim_in_the_consumers_namespace() {
     assert_eq!(play.pod("p").spec.node_name, "node-1");
     play.delete("Pod", "p");
     assert!(play.claims().is_empty());
+}
+
+/// r_215: the claim has all that the template says.
+#[test]
+fn r_215_a_claim_has_the_whole_spec_of_its_template() {
+    let spec = json!({ "devices": {
+        "requests": [
+            { "name": "req", "exactly": { "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 2, "adminAccess": false } },
+            { "name": "alt", "firstAvailable": [{ "name": "one", "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 1 }] },
+        ],
+        "constraints": [{ "requests": ["req", "alt"], "matchAttribute": "gpu.example.com/model" }],
+        "config": [{ "requests": ["req"], "opaque": { "driver": "gpu.example.com", "parameters": { "mode": "fast" } } }],
+    } });
+    let mut template = documents(CLUSTER).remove(0);
+    template["spec"]["spec"] = spec.clone();
+    let mut play = Play::new();
+    play.create(template).unwrap();
+    play.apply(&pod("p", ENTRY, ""));
+    let claim = &play.claim().metadata;
+    let key = ObjectRef::new("ResourceClaim", &*claim.namespace, &*claim.name);
+    assert_eq!(play.simulation.server().get(&key).unwrap()["spec"], spec);
 }
 
 /// r_208 r_221: the same for a PodGroup.
@@ -74,7 +96,7 @@ fn r_228_claims_outlive_their_template() {
     assert_eq!(play.claim(), &before);
 }
 
-/// r_232 r_234 r_237 r_239: with the gate off nothing is resolved, and what was made stays.
+/// r_232 r_234 r_237 r_239: with the gate off nothing is resolved, no template is taken, and what was made stays.
 #[test]
 fn r_237_without_the_gate_claims_stay_and_none_are_made() {
     use apportion_core::control_plane::Component;
@@ -88,6 +110,9 @@ fn r_237_without_the_gate_claims_stay_and_none_are_made() {
     assert!(play.pod("q").spec.node_name.is_empty());
     play.restart(Component::Controllers, |_| {});
     assert_eq!(play.pod("q").spec.node_name, "node-1");
+    play.restart(Component::Server, |profile| profile.features.cluster_resource_claim_templates = false);
+    let another = documents(&CLUSTER.replace("name: h100", "name: another")).remove(0);
+    assert!(play.create(another).unwrap_err().contains("feature is disabled"));
 }
 
 /// A cluster for the synchronisation controller, and the controller carried out until it wants nothing more.

@@ -105,7 +105,7 @@ fn r_210_a_pod_in_a_new_namespace_gets_a_claim_from_a_cluster_wide_template() {
     assert!(claim.metadata.name.starts_with("trainer-gpu-") && claim.status.allocation.is_some());
 }
 
-/// r_127 r_144: a PodGroup as the proposal writes it, after its Workload.
+/// r_045 r_127 r_144: a PodGroup as the proposal writes it, after its Workload.
 #[test]
 fn r_127_the_form_of_the_pod_group_of_kep_5832() {
     let mut play = Play::new();

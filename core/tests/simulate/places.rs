@@ -18,6 +18,23 @@ spec: { devices: { requests: [{ name: gpu, exactly: { deviceClassName: gpu.examp
 ---
 ";
 
+/// r_318: a device must match, and be one of a node that suits the Pod.
+#[test]
+fn r_318_devices_match_and_can_be_reached() {
+    let node = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{ name: {name}, labels: {{ zone: {name} }} }}\nstatus: {{ allocatable: {{ cpu: '4', pods: '10' }} }}\n---\n"
+        )
+    };
+    let others = slice("b", 1).replace("gpu.example.com", "a.example.com").replace("gpu", "other");
+    let chosen = pod(
+        "one",
+        "  nodeSelector: { zone: b }\n  resourceClaims: [{ name: gpu, resourceClaimTemplateName: one-gpu }]",
+    );
+    let ran = run(&format!("{CLASS}{}{}{}{}{others}{chosen}", node("a"), node("b"), slice("a", 1), slice("b", 1)));
+    assert_eq!(devices(&ran, "one", "gpu"), ["b/gpu-0"]);
+}
+
 #[test]
 fn r_318_r_319_claims_get_devices_and_pods_their_node() {
     let pods = [gpu_pod("one"), gpu_pod("two"), gpu_pod("three")].concat();

@@ -51,21 +51,25 @@ fn what_an_old_object_uses_already_stays() {
 #[test]
 fn both_names_of_the_gate_keep_the_claims_of_groups() {
     let spec = json!({
-        "podGroupTemplateRef": null, "schedulingPolicy": { "basic": {} },
+        "schedulingPolicy": { "basic": {} },
         "resourceClaims": [{ "name": "a", "resourceClaimTemplateName": "t" }],
     });
+    let mut template = spec.clone();
+    template["name"] = json!("t");
     let group = object("scheduling.k8s.io/v1alpha2", "PodGroup", spec);
-    let with = |gates: &[&str]| {
-        let mut profile = Profile::of(Version::V1_36);
-        gates.iter().for_each(|gate| assert!(profile.features.set(gate, true)));
-        apportion_core::validate::validate(apportion_core::validate::Submission::create(group.clone()), &profile)
-    };
-    assert_eq!(brief(&with(&["GenericWorkload"])), [(Code::ValidateDroppedField, "spec.resourceClaims")]);
-    for gate in ["DRAWorkloadResourceClaims", "WorkloadPodGroupResourceClaimTemplate"] {
-        assert_eq!(brief(&with(&["GenericWorkload", gate])), []);
+    let workload = object("scheduling.k8s.io/v1alpha2", "Workload", json!({ "podGroupTemplates": [template] }));
+    for (object, place) in [(group, "spec.resourceClaims"), (workload, "spec.podGroupTemplates[0].resourceClaims")] {
+        let with = |gates: &[&str]| {
+            let mut profile = Profile::of(Version::V1_36);
+            gates.iter().for_each(|gate| assert!(profile.features.set(gate, true)));
+            apportion_core::validate::validate(apportion_core::validate::Submission::create(object.clone()), &profile)
+        };
+        assert_eq!(brief(&with(&["GenericWorkload"])), [(Code::ValidateDroppedField, place)]);
+        for gate in ["DRAWorkloadResourceClaims", "WorkloadPodGroupResourceClaimTemplate"] {
+            assert_eq!(brief(&with(&["GenericWorkload", gate])), []);
+        }
+        assert_eq!(with(&[])[0].code, Code::ValidateNotServed);
     }
-    let off = with(&[]);
-    assert_eq!(off[0].code, Code::ValidateNotServed);
 }
 
 /// r_338: the page's manifest of one slice, and what became of it.
@@ -138,6 +142,36 @@ fn flat_versions_have_the_rules_under_their_own_paths() {
         },
     });
     assert_eq!(errors(&create(slice)), [(ErrorKind::Invalid, "spec.devices[0].basic.attributes[a].version")]);
+}
+
+/// r_300: each kind in both versions.
+#[test]
+fn r_300_every_release_takes_both_beta_versions() {
+    let flat = json!({ "devices": { "requests": [{ "name": "r", "deviceClassName": "c" }] } });
+    let nested = json!({ "devices": { "requests": [{ "name": "r", "exactly": { "deviceClassName": "c" } }] } });
+    let slice = |device: Value| {
+        let pool = json!({ "name": "p", "generation": 1, "resourceSliceCount": 1 });
+        json!({ "driver": "d.io", "pool": pool, "nodeName": "n", "devices": [device] })
+    };
+    for (version, claim, device) in
+        [("v1beta1", flat, json!({ "name": "d", "basic": {} })), ("v1beta2", nested, json!({ "name": "d" }))]
+    {
+        for (kind, spec) in [
+            ("DeviceClass", json!({})),
+            ("ResourceClaim", claim.clone()),
+            ("ResourceClaimTemplate", json!({ "spec": claim })),
+            ("ResourceSlice", slice(device)),
+        ] {
+            let mut one = object(&format!("resource.k8s.io/{version}"), kind, spec);
+            if matches!(kind, "DeviceClass" | "ResourceSlice") {
+                one["metadata"]["namespace"].take();
+            }
+            for kubernetes in [Version::V1_34, Version::V1_37] {
+                assert_eq!(errors(&create_in(kubernetes, one.clone())), [], "{kind} {version}");
+                assert!(create_in(kubernetes, one.clone()).iter().all(|found| found.code != Code::ValidateNotServed));
+            }
+        }
+    }
 }
 
 #[test]
