@@ -111,6 +111,9 @@ fn pod(pod: &Value, objects: &Objects) -> String {
         let found = items(pod, "/status/conditions").iter().find(|one| text(one, "/type") == kind);
         found.map(|one| text(one, "/reason")).unwrap_or_default()
     };
+    let node = text(pod, "/spec/nodeName");
+    // kube-scheduler 1.37 may write that an attempt failed after the next one has given the Pod its node.
+    let scheduled = if node.is_empty() { reason("PodScheduled") } else { "" };
     let extended = match text(pod, "/status/extendedResourceClaimStatus/resourceClaimName") {
         "" => String::new(),
         claim => format!("extended={}", recorded(claim, objects)),
@@ -120,8 +123,8 @@ fn pod(pod: &Value, objects: &Objects) -> String {
         name(pod),
         [
             text(pod, "/status/phase").to_owned(),
-            labelled("on", text(pod, "/spec/nodeName")),
-            reason("PodScheduled").to_owned(),
+            labelled("on", node),
+            scheduled.to_owned(),
             labelled("disrupted", reason("DisruptionTarget")),
             entries(pod, objects),
             extended,

@@ -14,13 +14,16 @@ use apportion_tests::{Verdict, door};
 use serde_json::{Value, json};
 
 /// The fewest histories that count as a corpus.
-const FEWEST: usize = 60;
+const FEWEST: usize = 1000;
+
+/// Of so many histories one is played here: all of them take minutes, and `cargo xtask conformance` plays them.
+const ONE_OF: usize = 4;
 
 fn recordings() -> (PathBuf, Vec<Case>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let cases = corpus::read(&root.join(corpus::OWN).join("histories")).unwrap();
     assert!(cases.len() >= FEWEST, "there are {} histories", cases.len());
-    (root.to_owned(), cases)
+    (root.to_owned(), cases.into_iter().step_by(ONE_OF).collect())
 }
 
 fn content(case: &Case) -> &Value {
@@ -28,6 +31,11 @@ fn content(case: &Case) -> &Value {
         Content::Whole(content) => content,
         Content::Seed(..) => panic!("{} is no history", case.id),
     }
+}
+
+/// Whether a request says that a Pod has ended.
+fn ends_a_pod(request: &Value) -> bool {
+    request.pointer("/phase/phase").is_some_and(|phase| phase == "Succeeded" || phase == "Failed")
 }
 
 /// Each processor plays its share.
@@ -88,8 +96,13 @@ fn sound_mode_breaks_no_law() {
                 objects.extend(play.call("list", &json!(kind))?.as_array().cloned().unwrap_or_default());
             }
             broken.extend(inspect(objects, &profile, Some(play.now())));
-            // A history removes nodes and not the Pods on them.
-            broken.retain(|finding| finding.severity == Severity::Error && finding.code != Code::CheckPodWithoutNode);
+            // A history removes nodes and not the Pods on them, and says of Pods that have ended that they run.
+            let is_asked_for = |code: Code| match code {
+                Code::CheckPodWithoutNode => true,
+                Code::CheckPodWithoutClaim => history.steps.iter().take(number).flatten().any(ends_a_pod),
+                _ => false,
+            };
+            broken.retain(|finding| finding.severity == Severity::Error && !is_asked_for(finding.code));
             if !broken.is_empty() {
                 return Err(format!("step {number}: {}, after {}", json!(broken), json!(step)));
             }

@@ -46,6 +46,10 @@ const QUIET: Duration = Duration::from_secs(4);
 /// The same where there is a rule: the controller writes its status every ten seconds.
 const QUIET_WITH_RULE: Duration = Duration::from_secs(14);
 
+/// The same where a PodGroup comes after Pods: kube-controller-manager looks for a PodGroup that it missed after a pause, which doubles each
+/// time.
+const QUIET_WITH_LATE_GROUP: Duration = Duration::from_secs(25);
+
 /// How long a state may take to settle; a history ends before a step that takes longer.
 const PATIENCE: Duration = Duration::from_secs(75);
 
@@ -65,6 +69,8 @@ struct Run {
     before: Vec<String>,
     /// Codes of the answers of the step that is under way.
     codes: Vec<u64>,
+    /// Whether that step makes a PodGroup while Pods wait.
+    has_late_group: bool,
     seen: Vec<String>,
     since: Instant,
     asked: Instant,
@@ -198,6 +204,7 @@ impl Recorder {
             outcomes: Vec::new(),
             before: Vec::new(),
             codes: Vec::new(),
+            has_late_group: false,
             seen: Vec::new(),
             since: now,
             asked: now,
@@ -209,6 +216,9 @@ impl Recorder {
     /// Makes the requests of the next step.
     fn step(&mut self, run: &mut Run) -> Result<()> {
         let step = run.history.steps.get(run.outcomes.len()).cloned().unwrap_or_default();
+        let is_group = |request: &Value| text(request, "/create/kind") == "PodGroup";
+        let waits = |line: &String| line.starts_with("Pod ") && line.contains("Pending") && !line.contains(", on ");
+        run.has_late_group = step.iter().any(is_group) && run.before.iter().any(waits);
         run.codes = step.iter().map(|request| self.request(request)).collect::<Result<_>>()?;
         (run.asked, run.since) = (Instant::now(), Instant::now());
         Ok(())
@@ -277,7 +287,11 @@ impl Recorder {
         for mut run in std::mem::take(playing) {
             let objects = all.get(&run.history.name).unwrap_or(&none);
             let now = state(objects, &run.history.name);
-            let quiet = if objects.contains_key("DeviceTaintRule") { QUIET_WITH_RULE } else { QUIET };
+            let quiet = match objects.contains_key("DeviceTaintRule") {
+                _ if run.has_late_group => QUIET_WITH_LATE_GROUP,
+                true => QUIET_WITH_RULE,
+                false => QUIET,
+            };
             if now != run.seen {
                 (run.seen, run.since) = (now, Instant::now());
             } else if run.since.elapsed() > quiet {
