@@ -351,10 +351,9 @@ impl ShapeNeeded {
             pods.entry(node.clone()).or_default().push(format!("{}/{}", key.0, key.1));
         }
         let used = usage(&mut cluster, &Limits::default());
-        let of_nodes = used.rows.into_iter().filter(|row| row.of == UsageOf::Node);
-        let mut devices: BTreeMap<String, Devices> = of_nodes.map(|row| (row.name, row.devices)).gather();
         for name in (1..=count).map(|number| shape.node_name(number)) {
-            let devices = devices.remove(&name).unwrap_or_default();
+            let row = used.rows.iter().find(|row| row.of == UsageOf::Node && row.name == name);
+            let devices = row.map(|row| row.devices.clone()).unwrap_or_default();
             self.devices.add(&devices);
             self.nodes.push(NewNode { pods: pods.remove(&name).unwrap_or_default(), devices, name });
         }

@@ -6,7 +6,6 @@
 //! Source: `pkg/controller/statefulset`.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -15,6 +14,7 @@ use crate::api::condition::text;
 use crate::api::object::{Object, read_object};
 use crate::api::pod::{Pod, PodTemplateSpec};
 use crate::api::workload::{StatefulSetSpec, Workload};
+use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 use crate::decision::Action;
 use crate::finding::{Code, Finding};
@@ -46,7 +46,8 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
         let number = start(spec).saturating_add(ordinal);
         let (name, template) = (name(workload, number), of_pod(workload, spec, number));
         let taken = || cluster.pods().get(&(workload.metadata.namespace.clone(), name.clone()));
-        if let Some(pod) = own.get(&number) {
+        let found = own.binary_search_by_key(&number, |(of, _)| *of).ok();
+        if let Some((_, pod)) = found.and_then(|position| own.get(position)) {
             if pod.is_finished() && !pod.metadata.is_deleting() {
                 actions.push(delete(pod));
                 is_whole = false;
@@ -67,7 +68,7 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
         }
     }
     let end = start(spec).saturating_add(wanted);
-    let beyond: Vec<&Pod> = own.range(end..).rev().map(|(_, pod)| *pod).collect();
+    let beyond: Vec<&Pod> = own.iter().rev().take_while(|(number, _)| *number >= end).map(|(_, pod)| *pod).collect();
     // In order, one at a time, and only while those that stay serve.
     let most_gone = if is_ordered { usize::from(is_whole) } else { usize::MAX };
     let going = beyond.iter().take(most_gone).filter(|pod| !pod.metadata.is_deleting());
@@ -82,9 +83,9 @@ pub(super) fn stateful_set(cluster: &Cluster, workload: &Workload, spec: &Statef
 pub(super) fn waits(cluster: &Cluster, workload: &Workload, spec: &StatefulSetSpec) -> Option<Finding> {
     let (own, start) = (own(cluster, workload), start(spec));
     let end = start.saturating_add(count(spec.replicas));
-    let there = own.range(start..end).count() as u64;
-    let number = count(spec.replicas).saturating_sub(there);
-    let (_, first) = own.range(start..end).find(|(_, pod)| !is_available(pod)).filter(|_| is_ordered(spec))?;
+    let there = || own.iter().filter(|(number, _)| (start..end).contains(number));
+    let number = count(spec.replicas).saturating_sub(there().count() as u64);
+    let (_, first) = there().find(|(_, pod)| !is_available(pod)).filter(|_| is_ordered(spec))?;
     let waiting = match number {
         0 => return None,
         1 => "1 more Pod waits".to_owned(),
@@ -110,10 +111,12 @@ fn name(workload: &Workload, number: u64) -> String {
 }
 
 /// The Pods that there are, by number.
-fn own<'c>(cluster: &'c Cluster, workload: &Workload) -> BTreeMap<u64, &'c Pod> {
+fn own<'c>(cluster: &'c Cluster, workload: &Workload) -> Vec<(u64, &'c Pod)> {
     let prefix = format!("{}-", workload.metadata.name);
     let number = |pod: &Pod| pod.metadata.name.strip_prefix(&prefix)?.parse::<u64>().ok();
-    pods_of(cluster, &key(workload)).filter_map(|pod| Some((number(pod)?, pod))).gather()
+    let mut own: Vec<_> = pods_of(cluster, &key(workload)).filter_map(|pod| Some((number(pod)?, pod))).collect();
+    own.arrange_by_key(|(number, _)| *number);
+    own
 }
 
 /// A Pod of a number.
