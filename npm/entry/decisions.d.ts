@@ -1041,7 +1041,7 @@ export type PodDifference = {
   before: PlaceOfPod,
   /** After. */
   after: PlaceOfPod,
-  /** Why it is Pending after the change, where it was not before; or what kept it before. */
+  /** Why it is Pending after the change, where it was not before; what kept it before; or what is not known of one that goes. */
   why?: string,
 };
 

@@ -32,7 +32,7 @@ class PodDifference(Record):
     before: Any
     #: After.
     after: Any
-    #: Why it is Pending after the change, where it was not before; or what kept it before.
+    #: Why it is Pending after the change, where it was not before; what kept it before; or what is not known of one that goes.
     why: str | None = None
 
 
