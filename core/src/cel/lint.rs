@@ -152,13 +152,17 @@ struct Guards {
     /// The driver is known, and its own attributes are its author's business.
     drivers: BTreeSet<String>,
     /// These attributes and capacities are there.
-    present: BTreeSet<Access>,
+    present: Vec<Access>,
 }
 
 impl Guards {
     fn join(&mut self, more: Self) {
         self.drivers.extend(more.drivers);
-        self.present.extend(more.present);
+        for access in more.present {
+            if !self.present.contains(&access) {
+                self.present.push(access);
+            }
+        }
     }
 
     fn with(&self, more: Self) -> Self {
@@ -169,7 +173,7 @@ impl Guards {
 }
 
 /// An attribute or capacity by domain and name.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Access {
     /// `attributes` or `capacity`.
     pub(super) map: String,
@@ -281,7 +285,7 @@ impl<'a> Linter<'a> {
                 ("!_", [inner], _) => facts.join(self.facts(*inner, !truth, next)),
                 ("@in", [name, map], true) => {
                     if let (Some(name), Some((kind, domain))) = (self.text(*name), self.domain(*map)) {
-                        facts.present.insert(Access { map: kind, domain, name });
+                        facts.present.push(Access { map: kind, domain, name });
                     }
                 }
                 ("_==_", [left, right], true) | ("_!=_", [left, right], false) => {
