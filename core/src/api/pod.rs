@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::condition::{condition, text};
 use super::meta::ObjectMeta;
 use super::node::{NodeSelector, NodeSelectorTerm, NodeTaint};
 use super::quantity::Quantity;
@@ -310,6 +311,13 @@ impl Pod {
     /// Name of the claim that the scheduler made for the Pod's extended resources (KEP-5004).
     pub fn extended_resource_claim(&self) -> Option<&String> {
         self.status.extended_resource_claim_status.as_ref().map(|status| &status.resource_claim_name)
+    }
+
+    /// What the scheduler said when it tried the Pod last, in vain.
+    pub(crate) fn last_refusal(&self) -> Option<&str> {
+        let condition =
+            condition(&self.status.conditions, "PodScheduled").filter(|found| text(found, "status") == "False")?;
+        Some(text(condition, "message")).filter(|message| !message.is_empty())
     }
 
     /// The scheduler that gives it a node.

@@ -35,7 +35,6 @@ use crate::api::pod::Pod;
 use crate::cluster::Cluster;
 use crate::control_plane::infer::infer_nodes;
 use crate::control_plane::{note_not_given, unmodelled};
-use crate::explain::reasons::said_before;
 use crate::explain::{self, settled::settle};
 use crate::finding::{Code, Finding};
 
@@ -109,7 +108,7 @@ pub fn inquire(cluster: &Cluster, inquiry: Value, limits: &Limits) -> Result<Val
 /// settled cluster to tell.
 fn not_looked_at(mut cluster: Cluster, limits: &Limits) -> Vec<Finding> {
     let is_open = |pod: &Pod| {
-        pod.spec.priority.is_some() || pod.spec.rest.get("priorityClassName").is_some() || said_before(pod).is_some()
+        pod.spec.priority.is_some() || pod.spec.rest.get("priorityClassName").is_some() || pod.last_refusal().is_some()
     };
     if cluster.workloads().is_empty() && !cluster.pods().values().any(|pod| is_open(pod)) {
         infer_nodes(&mut cluster, &mut Vec::new());

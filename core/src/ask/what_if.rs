@@ -463,9 +463,18 @@ fn both<T, D>(
     after: impl Iterator<Item = (String, T)>,
     difference: impl Fn(String, Option<&T>, Option<&T>) -> Option<D>,
 ) -> Vec<D> {
-    let (old, new): (BTreeMap<String, T>, BTreeMap<String, T>) = (before.gather(), after.gather());
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).gather();
-    names.into_iter().filter_map(|name| difference(name.clone(), old.get(name), new.get(name))).collect()
+    let (old, new): (Vec<_>, Vec<_>) = (before.collect(), after.collect());
+    let places = |all: &[(String, T)]| -> BTreeMap<String, usize> {
+        all.iter().enumerate().map(|(place, (name, _))| (name.clone(), place)).gather()
+    };
+    let (in_old, in_new) = (places(&old), places(&new));
+    let names: BTreeSet<&String> = in_old.keys().chain(in_new.keys()).gather();
+    let differs = |name: &String| {
+        let before = in_old.get(name).and_then(|place| old.get(*place));
+        let after = in_new.get(name).and_then(|place| new.get(*place));
+        difference(name.clone(), before.map(|(_, one)| one), after.map(|(_, one)| one))
+    };
+    names.into_iter().filter_map(differs).collect()
 }
 
 fn claims(before: &Report, after: &Report) -> Vec<ClaimDifference> {

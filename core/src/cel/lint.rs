@@ -152,17 +152,13 @@ struct Guards {
     /// The driver is known, and its own attributes are its author's business.
     drivers: BTreeSet<String>,
     /// These attributes and capacities are there.
-    present: Vec<Access>,
+    present: BTreeSet<Access>,
 }
 
 impl Guards {
     fn join(&mut self, more: Self) {
         self.drivers.extend(more.drivers);
-        for access in more.present {
-            if !self.present.contains(&access) {
-                self.present.push(access);
-            }
-        }
+        self.present.extend(more.present);
     }
 
     fn with(&self, more: Self) -> Self {
@@ -173,7 +169,7 @@ impl Guards {
 }
 
 /// An attribute or capacity by domain and name.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Access {
     /// `attributes` or `capacity`.
     pub(super) map: String,
@@ -285,7 +281,7 @@ impl<'a> Linter<'a> {
                 ("!_", [inner], _) => facts.join(self.facts(*inner, !truth, next)),
                 ("@in", [name, map], true) => {
                     if let (Some(name), Some((kind, domain))) = (self.text(*name), self.domain(*map)) {
-                        facts.present.push(Access { map: kind, domain, name });
+                        facts.present.insert(Access { map: kind, domain, name });
                     }
                 }
                 ("_==_", [left, right], true) | ("_!=_", [left, right], false) => {

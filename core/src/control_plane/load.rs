@@ -18,7 +18,6 @@ use crate::cluster::entries::{self, Binding, Resolved, Source};
 use crate::cluster::{Cluster, Key};
 use crate::decision::Time;
 use crate::derive;
-use crate::explain::reasons::said_before;
 use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
 use crate::scheduler::node_fit::is_inferred;
@@ -129,7 +128,7 @@ impl Simulation {
         self.take_as_given();
         let pods = || self.server.cluster().pods().iter();
         let bound = pods().filter(|(_, pod)| !pod.spec.node_name.is_empty());
-        let waited = pods().filter(|(_, pod)| derive::is_foreign(&pod.metadata.uid) && said_before(pod).is_some());
+        let waited = pods().filter(|(_, pod)| derive::is_foreign(&pod.metadata.uid) && pod.last_refusal().is_some());
         self.waited = waited.map(|(key, _)| key.clone()).gather();
         self.bound = bound.map(|(key, _)| key.clone()).gather();
         self.knows_nodes = true;

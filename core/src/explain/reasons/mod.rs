@@ -12,7 +12,6 @@ pub(crate) use entries::{Entry, claims_of, entries};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::claim::ResourceClaim;
-use crate::api::condition::text;
 use crate::api::group::PodGroup;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
@@ -193,7 +192,7 @@ fn unscheduled(
             let mut reasons: Vec<Finding> = drivers.into_iter().filter_map(waiting).collect();
             if reasons.is_empty() {
                 reasons.push(waits(cluster, pod, origin));
-                reasons.extend(said_before(pod).map(said));
+                reasons.extend(pod.last_refusal().map(|text| said(text.to_owned())));
             }
             reasons
         }
@@ -250,13 +249,6 @@ fn waits_for_others(cluster: &Cluster, pod: &Pod, preemption: Option<&Preemption
     let names: Vec<String> = victims.iter().map(|key| format!("{}/{}", key.0, key.1)).collect();
     let has = if names.len() == 1 { "has" } else { "have" };
     Some(format!("the Pod waits for node `{node}`, which {} {has} to leave to make room for it", list(names.iter())))
-}
-
-/// What the scheduler said when it tried the Pod last.
-pub(crate) fn said_before(pod: &Pod) -> Option<String> {
-    let found = pod.status.conditions.iter();
-    let mut found = found.filter(|one| text(one, "type") == "PodScheduled" && text(one, "status") == "False");
-    Some(text(found.next()?, "message").to_owned()).filter(|message| !message.is_empty())
 }
 
 /// A Pod whose devices wait for their drivers.
