@@ -353,7 +353,7 @@ impl ShapeNeeded {
         let used = usage(&mut cluster, &Limits::default());
         for name in (1..=count).map(|number| shape.node_name(number)) {
             let row = used.rows.iter().find(|row| row.of == UsageOf::Node && row.name == name);
-            let devices = row.map(|row| row.devices.clone()).unwrap_or_default();
+            let devices = row.map(|row| row.devices).unwrap_or_default();
             self.devices.add(&devices);
             self.nodes.push(NewNode { pods: pods.remove(&name).unwrap_or_default(), devices, name });
         }
