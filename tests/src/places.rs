@@ -86,8 +86,8 @@ pub fn compare(root: &Path, program: &Path, version: Version, cases: &[Value]) -
             continue;
         }
         let mut cause = is_due_to_nominated(program, version, case)?.then_some("nominated");
-        if cause.is_none() && version <= Version::V1_35 {
-            cause = is_drawn(program, case, &ours)?.then_some("drawn");
+        if cause.is_none() && is_drawn(program, case, &ours)? {
+            cause = Some("drawn");
         }
         if let Some(cause) = cause {
             *tally.defects.entry(cause.to_owned()).or_default() += 1;
@@ -133,7 +133,7 @@ fn is_due_to_nominated(program: &Path, version: Version, case: &Value) -> Result
 const ROUNDS: usize = 20;
 const DRAWS: usize = 60;
 
-/// Whether kube-scheduler sometimes gives our answer: up to 1.35 it takes the pools of devices in a random order.
+/// Whether kube-scheduler sometimes gives our answer: it takes the volumes of a class in a random order, and up to 1.35 the pools of devices as well.
 fn is_drawn(program: &Path, case: &Value, ours: &Answer) -> Result<bool> {
     for _ in 0..ROUNDS {
         for answer in reference::ask(program, &vec![case.clone(); DRAWS])? {
