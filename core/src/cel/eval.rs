@@ -3,6 +3,7 @@
 mod equality;
 mod path;
 
+use std::iter;
 use std::sync::Arc;
 
 use super::call::Func;
@@ -11,7 +12,7 @@ use super::decls::{Binding, Overload};
 use super::device::DeviceView;
 use super::functions;
 use super::plan::{Bind, Call, Code, ListItem, Loop, MapItem, insert};
-use super::value::{Entries, Eval, Fault, List, Map, Value, fail, no_overload};
+use super::value::{Entries, Eval, Fault, List, Map, Str, Value, fail, no_overload};
 use super::work::Work;
 use equality::is_member;
 pub(super) use equality::{equality, equals, go_type};
@@ -395,10 +396,17 @@ fn settle<T>(result: Eval<T>) -> Result<Eval<T>, Fault> {
 /// Calls the implementation of the overload, or the first one whose declared types fit.
 fn dispatch<'a>(call: &Call, args: &[Value<'a>], work: &mut Work) -> Eval<Value<'a>> {
     let function = call.function;
-    if call.regex.is_some() && !matches!(args.first(), Some(Value::Str(_))) {
-        // A constant pattern is matched without looking at the declaration.
-        return no_overload();
-    }
+    // A constant pattern is matched without looking at the declaration, and a type is its name to Go.
+    let named: Vec<Value<'a>>;
+    let args = match args {
+        [Value::Type(name), others @ ..] if call.regex.is_some() => {
+            named = iter::once(Value::Str(Str::Borrowed(name))).chain(others.iter().cloned()).collect();
+            &named
+        }
+        [Value::Str(_), ..] => args,
+        _ if call.regex.is_some() => return no_overload(),
+        _ => args,
+    };
     match function.binding {
         Binding::Single(demanded) => {
             let func = function.overloads.first().map_or(Func::Unreachable, |overload| overload.func);

@@ -41,17 +41,22 @@ fn hex_float(text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// The shortest text that reads back as the same number: Go's `%g`.
+/// The shortest text that reads back as the same number: Go's `%g`. Of two that are equally near, the one with an even last digit.
 pub(super) fn shortest(value: f64) -> String {
     if !value.is_finite() {
         return named(value, "+Inf", "-Inf");
     }
-    let scientific = format!("{value:e}");
+    let shortest = format!("{value:e}");
+    let decimals = |text: &str| text.split('e').next()?.split_once('.').map(|(_, decimals)| decimals.len());
+    // Rounding to as many digits is exact; what Rust calls the shortest is the larger one of two.
+    let rounded = format!("{value:.*e}", decimals(&shortest).unwrap_or(0));
+    let scientific = if rounded.parse() == Ok(value) { rounded } else { shortest };
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     // Go's rule for `%g`, unlike `%v` that goes on to 21.
     if (-4..6).contains(&exponent) {
-        return format!("{value}");
+        let after_point = i32::try_from(decimals(&scientific).unwrap_or(0)).unwrap_or(0).saturating_sub(exponent);
+        return format!("{value:.*}", usize::try_from(after_point).unwrap_or(0));
     }
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
