@@ -18,7 +18,7 @@ use crate::decision::{Action, Decision, EventRecord, Time, Trigger};
 use crate::finding::ObjectRef;
 use crate::gather::Gather;
 use crate::profile::Profile;
-use crate::scheduler::{self, Concern, NodeCache, Settings, Verdict, asks_others, concern};
+use crate::scheduler::{self, Concern, NodeCache, Settings, Verdict, asks_others, concern, volumes};
 
 /// Who tells, in Events.
 const TELLER: &str = "apportion-scheduler";
@@ -126,6 +126,9 @@ impl Scheduler {
             entry.asks_others |= asks_others(pod);
             self.wake(&subject);
         }
+        if matches!(trigger.latest(), Some(Object::PersistentVolume(_) | Object::PersistentVolumeClaim(_))) {
+            self.wake_all();
+        }
         match concern(trigger) {
             Concern::Nobody => {}
             Concern::Everybody => self.wake_all(),
@@ -232,6 +235,9 @@ impl Scheduler {
         if self.is_blocked(cluster, subject) {
             self.set(subject, State::Idle);
             return Decision::none();
+        }
+        if let Some(event) = self.unbound(cluster, subject) {
+            return Decision { events: vec![event], ..Decision::none() };
         }
         if let Some(event) = self.overlap(cluster, subject).or_else(|| self.unread(cluster, subject)) {
             if let Some(entry) = self.entries.get_mut(subject) {
@@ -380,6 +386,19 @@ impl Scheduler {
             let claim = claims_of(cluster, pod).find(|claim| self.unread.contains(claim))?;
             let (regarding, note) = (pod.metadata.reference("Pod"), format!("{claim} cannot be read by this version"));
             let event = EventRecord::warning(TELLER, regarding, &pod.metadata, "FailedScheduling", note);
+            Some(EventRecord { action: "Scheduling".to_owned(), ..event })
+        })
+    }
+
+    /// Warns of a Pod with a PersistentVolumeClaim that has no volume: none is found or made for it here.
+    fn unbound(&self, cluster: &Cluster, subject: &ObjectRef) -> Option<EventRecord> {
+        self.members(cluster, subject).find_map(|pod| {
+            let claim = volumes::unbound(cluster, pod)?;
+            let note = format!(
+                "PersistentVolumeClaim {claim} has no volume, and this scheduler finds none for it; Pods whose volumes are chosen with \
+                 their node need kube-scheduler"
+            );
+            let event = EventRecord::warning(TELLER, pod.metadata.reference("Pod"), &pod.metadata, "FailedScheduling", note);
             Some(EventRecord { action: "Scheduling".to_owned(), ..event })
         })
     }

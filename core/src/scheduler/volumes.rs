@@ -292,6 +292,12 @@ pub(crate) fn claim<'c>(cluster: &'c Cluster, pod: &Pod, name: &str) -> Option<&
     cluster.bystanders().get(&("PersistentVolumeClaim".to_owned(), pod.metadata.namespace.clone(), name.to_owned()))
 }
 
+/// The first PersistentVolumeClaim of a Pod that is bound to no volume, or does not exist.
+pub(crate) fn unbound(cluster: &Cluster, pod: &Pod) -> Option<String> {
+    let is_bound = |name: &str| claim(cluster, pod, name).is_some_and(|claim| !volume_name(claim).is_empty());
+    entries(pod).filter_map(|entry| claim_name(pod, entry)).find(|name| !is_bound(name))
+}
+
 /// The PersistentVolume that a claim names; empty where it names none.
 pub(crate) fn volume_name(claim: &Bystander) -> &str {
     text(claim, "/volumeName")

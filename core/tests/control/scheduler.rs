@@ -535,6 +535,54 @@ fn a_claim_that_cannot_be_read_keeps_its_devices() {
     assert_eq!(bound(&world), ["bind Pod ml/p-2 to n"]);
 }
 
+/// kube-scheduler would find a volume for it; here its Pod waits, and a bound volume decides about the node.
+#[test]
+fn a_pod_goes_where_its_volumes_are_once_they_are_bound() {
+    let mut world = world(1);
+    let mut other = node("other");
+    other["metadata"]["labels"] = json!({ "disk": "fast" });
+    let mut wanting = pod("p", "c");
+    wanting["spec"]["volumes"] = json!([{ "name": "data", "persistentVolumeClaim": { "claimName": "data" } }]);
+    for object in [other, slice("other", 1), claim("c", 1), wanting] {
+        world.put(object);
+    }
+    world.settle();
+    assert_eq!(bound(&world), [""; 0]);
+    let told = |name: &str| world.events.iter().any(|event| event.note.starts_with(name));
+    assert!(told("PersistentVolumeClaim data has no volume"), "{:?}", world.events);
+
+    let fast = json!([{ "matchExpressions": [{ "key": "disk", "operator": "In", "values": ["fast"] }] }]);
+    world.put(json!({
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": { "name": "v" },
+        "spec": { "nodeAffinity": { "required": { "nodeSelectorTerms": fast } } },
+    }));
+    world.put(json!({
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": { "name": "data", "namespace": "ml" },
+        "spec": { "volumeName": "v" },
+    }));
+    world.settle();
+    assert_eq!(bound(&world), ["bind Pod ml/p to other"]);
+}
+
+/// The node with the first name would have room for all of them.
+#[test]
+fn pods_are_spread_over_nodes_as_kube_scheduler_spreads_them() {
+    let mut world = world(4);
+    for object in [node("z"), slice("z", 4)] {
+        world.put(object);
+    }
+    for number in 0..4 {
+        let name = format!("c-{number}");
+        world.put(claim(&name, 1));
+        let mut one = pod(&name.replace('c', "p"), &name);
+        one["spec"]["containers"][0]["resources"] = json!({ "requests": { "cpu": "500m" } });
+        world.put(one);
+    }
+    world.settle();
+    let on = |node: &str| bound(&world).iter().filter(|write| write.ends_with(&format!("to {node}"))).count();
+    assert_eq!((on("n"), on("z")), (2, 2), "{:?}", bound(&world));
+}
+
 /// Of a Pod with a node the controller keeps only what counts.
 #[test]
 fn pods_with_a_node_keep_others_away() {

@@ -10,7 +10,7 @@ use apportion_core::check::{History, unsettled};
 use apportion_core::controller::{Conclusion, Controller, Part, Settings, Task};
 use apportion_core::decision::{Action, Cause, EventRecord, Time};
 use apportion_core::finding::ObjectRef;
-use apportion_core::profile::Profile;
+use apportion_core::profile::{Profile, Ranking};
 use serde_json::{Value, json};
 
 /// The controller's namespace.
@@ -109,8 +109,13 @@ fn merge(target: &mut Value, fields: &Value) {
 }
 
 /// A controller that knows nothing of the cluster, and has been at work for a minute.
+/// That of the program.
+fn profile() -> Profile {
+    Profile { placement: Ranking::Scores, ..Profile::default() }
+}
+
 fn controller(settings: &Settings, now: Time) -> Controller {
-    let mut controller = Controller::new(Profile::default(), Limits::default(), settings.clone());
+    let mut controller = Controller::new(profile(), Limits::default(), settings.clone());
     if settings.part == Part::TemplateSync {
         controller.reconcile(&template("nowhere", "none"), now.plus_millis(-60_000));
     }
@@ -151,7 +156,7 @@ impl World {
         if self.is_alike_after_restart && self.objects.len() < MANY {
             let objects: Vec<String> = self.objects.values().map(Value::to_string).collect();
             let objects = objects.iter().map(String::as_str);
-            let found = unsettled(objects, &Profile::default(), self.settings.clone(), self.now);
+            let found = unsettled(objects, &profile(), self.settings.clone(), self.now);
             assert!(found.is_empty(), "{found:?}");
         }
     }

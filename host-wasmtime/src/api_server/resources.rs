@@ -48,6 +48,8 @@ const fn device(kind: &'static str, plural: &'static str) -> Resource {
 pub(crate) const NAMESPACES: Resource = core("Namespace", "namespaces");
 pub(crate) const NODES: Resource = core("Node", "nodes");
 pub(crate) const PODS: Resource = core("Pod", "pods");
+pub(crate) const VOLUMES: Resource = core("PersistentVolume", "persistentvolumes");
+pub(crate) const VOLUME_CLAIMS: Resource = core("PersistentVolumeClaim", "persistentvolumeclaims");
 pub(crate) const CLASSES: Resource = device("DeviceClass", "deviceclasses");
 pub(crate) const SLICES: Resource = device("ResourceSlice", "resourceslices");
 pub(crate) const TAINT_RULES: Resource =

@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use apportion::Runner;
-use apportion_core::profile::Profile;
+use apportion_core::profile::{Profile, Ranking};
 use apportion_core::validate::source_definition;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -58,8 +58,9 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// How long everything may take, the last spans included.
 const END: Duration = Duration::from_millis(4800);
 
-/// Works until it is told to stop.
+/// Works until it is told to stop. Pods get the nodes that score best, as kube-scheduler gives them.
 pub(crate) fn run(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
+    let profile = Profile { placement: Ranking::Scores, ..profile };
     let runtime =
         Builder::new_multi_thread().worker_threads(2).enable_all().build().context("no thread can be started")?;
     let identity = identity();

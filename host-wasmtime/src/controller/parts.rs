@@ -5,6 +5,7 @@ use clap::ValueEnum;
 
 use crate::api_server::{
     CLAIMS, CLASSES, NAMESPACES, NODES, POD_GROUPS, PODS, Resource, SLICES, TAINT_RULES, TEMPLATE_SOURCES, TEMPLATES,
+    VOLUME_CLAIMS, VOLUMES,
 };
 
 /// A part, as `--controllers` names it.
@@ -77,7 +78,9 @@ impl PartName {
             Self::Claims => &[TEMPLATES, CLAIMS, POD_GROUPS, PODS],
             Self::PodgroupProtection => &[POD_GROUPS, PODS],
             Self::TaintEviction => &[SLICES, TAINT_RULES, CLAIMS, POD_GROUPS, PODS],
-            Self::Scheduler => &[NODES, CLASSES, SLICES, TAINT_RULES, CLAIMS, POD_GROUPS, PODS],
+            Self::Scheduler => {
+                const { &[NAMESPACES, NODES, CLASSES, SLICES, TAINT_RULES, CLAIMS, VOLUMES, VOLUME_CLAIMS, POD_GROUPS, PODS] }
+            }
         }
     }
 

@@ -276,6 +276,9 @@ fn map<A, B>(event: Event<A>, change: impl Fn(A) -> B) -> Event<B> {
 /// Fields of containers on which something may depend.
 const CONTAINER: [&str; 4] = ["name", "ports", "resources", "restartPolicy"];
 
+/// Ways in which a volume of a Pod has a PersistentVolumeClaim.
+const VOLUME: [&str; 2] = ["persistentVolumeClaim", "ephemeral"];
+
 /// Leaves out what plays no part and is large. Pods and Nodes are never written as a whole, so nothing is lost.
 fn trim(kind: &str, value: &mut Value) {
     if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -290,7 +293,11 @@ fn trim(kind: &str, value: &mut Value) {
     }
     if kind == PODS.kind {
         if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
-            spec.remove("volumes");
+            if let Some(volumes) = spec.get_mut("volumes").and_then(Value::as_array_mut) {
+                // Whose claims are bound decides about nodes; the claim of a volume that is the Pod's own has its name.
+                volumes.retain(|volume| VOLUME.iter().any(|way| volume.get(way).is_some()));
+                volumes.iter_mut().filter_map(|volume| volume.get_mut("ephemeral")).for_each(|own| *own = json!({}));
+            }
             for list in ["containers", "initContainers", "ephemeralContainers"] {
                 let containers = spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
                 for container in containers.filter_map(Value::as_object_mut) {
@@ -337,7 +344,7 @@ mod tests {
         let pod = json!({
             "metadata": { "name": "p", "uid": "u", "resourceVersion": "7", "managedFields": [{}] },
             "spec": {
-                "volumes": [{}], "resourceClaims": [{ "name": "gpu" }],
+                "volumes": [{}, { "name": "v", "ephemeral": { "volumeClaimTemplate": {} } }], "resourceClaims": [{ "name": "gpu" }],
                 "containers": [{ "name": "c", "env": [{}], "ports": [{}], "resources": { "claims": [] } }],
             },
             "status": { "phase": "Pending", "containerStatuses": [], "initContainerStatuses": [] },
@@ -346,7 +353,10 @@ mod tests {
         assert_eq!((seen.uid.as_str(), seen.version), ("u", 7));
         let left = json!({
             "metadata": { "name": "p", "uid": "u", "resourceVersion": "7" },
-            "spec": { "resourceClaims": [{ "name": "gpu" }], "containers": [{ "name": "c", "ports": [{}], "resources": { "claims": [] } }] },
+            "spec": {
+                "volumes": [{ "name": "v", "ephemeral": {} }], "resourceClaims": [{ "name": "gpu" }],
+                "containers": [{ "name": "c", "ports": [{}], "resources": { "claims": [] } }],
+            },
             "status": { "phase": "Pending" },
         });
         assert_eq!(serde_json::from_str::<Value>(&seen.text).unwrap(), left);

@@ -7,7 +7,7 @@ use apportion::Runner;
 use apportion_core::check::unsettled;
 use apportion_core::controller::Settings;
 use apportion_core::finding::ObjectRef;
-use apportion_core::profile::{Profile, Release};
+use apportion_core::profile::{Profile, Ranking, Release};
 use clap::{Args, Command, FromArgMatches};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -130,7 +130,7 @@ fn seconds(seconds: u64) -> Duration {
 }
 
 fn profile(version: &str) -> Profile {
-    Profile::of(Release::parse(version).unwrap())
+    Profile { placement: Ranking::Scores, ..Profile::of(Release::parse(version).unwrap()) }
 }
 
 fn arguments() -> ControllerArguments {
