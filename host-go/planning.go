@@ -279,6 +279,8 @@ type NodesNeeded struct {
 	Pods int64 `json:"pods"`
 	// Of them, those that have a place on the nodes that there are.
 	Placed int64 `json:"placed"`
+	// Those that have none there, the first 20.
+	Left []PodLeft `json:"left"`
 	// What nodes of each shape alone do for the others: first those like a node, then the templates, as asked.
 	Shapes []ShapeNeeded `json:"shapes"`
 	// Nodes of several shapes that together are enough for all, none of which can be left out; empty where one shape is enough, or no number is.
@@ -311,7 +313,7 @@ type ShapeNeeded struct {
 type PodLeft struct {
 	// `namespace/name`.
 	Pod string `json:"pod"`
-	// Why it has none.
+	// Why it has none: the first line of its explanation.
 	Why string `json:"why"`
 }
 

@@ -1207,6 +1207,8 @@ export type NodesNeeded = {
   pods: Integer,
   /** Of them, those that have a place on the nodes that there are. */
   placed: Integer,
+  /** Those that have none there, the first 20. */
+  left: Array<PodLeft>,
   /** What nodes of each shape alone do for the others: first those like a node, then the templates, as asked. */
   shapes: Array<ShapeNeeded>,
   /**
@@ -1242,7 +1244,7 @@ export type ShapeNeeded = {
 export type PodLeft = {
   /** `namespace/name`. */
   pod: string,
-  /** Why it has none. */
+  /** Why it has none: the first line of its explanation. */
   why: string,
 };
 

@@ -203,6 +203,22 @@ fn explain_one(
     Some(explain_case(cluster, case, &request, limits, &mut Allowance::new(0, 0), known))
 }
 
+/// Why some Pods without a place have none, each in the first line of its explanation.
+pub(crate) fn first_lines<'p>(
+    cluster: &mut Cluster,
+    settled: &Settled,
+    pods: impl Iterator<Item = &'p Key>,
+    limits: &Limits,
+) -> Vec<String> {
+    let mut known = Known::default();
+    let first_line = |pod: &Key| {
+        let subject = ObjectRef::new("Pod", &*pod.0, &*pod.1);
+        let explanation = explain_one(cluster, settled, &subject, &[], limits, &mut known);
+        explanation.map(|one| one.plain.unwrap_or(one.headline)).unwrap_or_default()
+    };
+    pods.map(first_line).collect()
+}
+
 pub(crate) fn explain_case(
     cluster: &mut Cluster,
     mut case: Case,

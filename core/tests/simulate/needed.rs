@@ -172,6 +172,27 @@ fn what_fits_on_no_node_is_told_apart_from_what_needs_more_of_them() {
 }
 
 #[test]
+fn a_pod_without_a_place_has_the_first_line_of_its_explanation() {
+    let tainted = json!({
+        "apiVersion": "v1", "kind": "Node", "metadata": { "name": "node-a" },
+        "spec": { "taints": [{ "key": "team", "effect": "NoSchedule" }] },
+        "status": { "allocatable": { "cpu": "8", "pods": "110" } },
+    });
+    let five = format!("{}{}", template("five", 5, ""), pod("big", &of("five"), "1"));
+    let mut engine = engine(&[("node-a", 2), ("node-b", 4)], &five);
+    engine.apply([tainted.to_string().as_str()]);
+    let found = needed(&engine, json!({ "subject": { "kind": "Pod", "namespace": "ml", "name": "big" } }));
+    let [left] = found.left.as_slice() else { panic!("{found:?}") };
+    let why =
+        "asks for 5 GPUs; there are 6 GPUs, 4 can be had, at most 4 on one node: 2 are on nodes that refuse the Pod";
+    assert_eq!(left.why, why);
+    let explained = engine.inquire(json!({ "kind": "explain" })).unwrap();
+    assert_eq!(explained[0]["plain"], left.why);
+    let found = needed(&engine, json!({ "like": ["node-b"] }));
+    assert!(found.shapes[0].left[0].why.starts_with("asks for 5 GPUs; there are 10 GPUs"), "{found:?}");
+}
+
+#[test]
 fn shapes_of_which_none_is_enough_alone_are_enough_together() {
     let pods = template("four", 4, "")
         + &pod("devices", &of("four"), "1")

@@ -310,7 +310,7 @@ class PodLeft(Record):
     """A Pod without a place."""
     #: `namespace/name`.
     pod: str
-    #: Why it has none.
+    #: Why it has none: the first line of its explanation.
     why: str
 
 
@@ -364,6 +364,8 @@ class NodesNeeded(Record):
     pods: int
     #: Of them, those that have a place on the nodes that there are.
     placed: int
+    #: Those that have none there, the first 20.
+    left: list[PodLeft]
     #: What nodes of each shape alone do for the others: first those like a node, then the templates, as asked.
     shapes: list[ShapeNeeded]
     #: Nodes of several shapes that together are enough for all, none of which can be left out; empty where one shape is enough, or no

@@ -21,6 +21,7 @@ use crate::api::claim::ResourceClaim;
 use crate::api::pod::Pod;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::Simulation;
+use crate::explain::first_lines;
 use crate::explain::settled::look;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::gather::Gather;
@@ -37,7 +38,7 @@ const MOST_NODES: u64 = 1000;
 /// Most copies that can be asked for.
 const MOST_COPIES: u64 = 10_000;
 
-/// Most Pods without a place that are listed for a shape.
+/// Most Pods without a place that are listed.
 const MOST_LEFT: usize = 20;
 
 /// The question.
@@ -81,6 +82,8 @@ pub struct NodesNeeded {
     pub pods: u64,
     /// Of them, those that have a place on the nodes that there are.
     pub placed: u64,
+    /// Those that have none there, the first 20.
+    pub left: Vec<PodLeft>,
     /// What nodes of each shape alone do for the others: first those like a node, then the templates, as asked.
     pub shapes: Vec<ShapeNeeded>,
     /// Nodes of several shapes that together are enough for all, none of which can be left out; empty where one shape is enough, or no
@@ -122,7 +125,7 @@ pub struct ShapeNeeded {
 pub struct PodLeft {
     /// `namespace/name`.
     pub pod: String,
-    /// Why it has none.
+    /// Why it has none: the first line of its explanation.
     pub why: String,
 }
 
@@ -175,6 +178,7 @@ pub fn nodes_needed(
     let mut answer = NodesNeeded {
         pods: asked.len() as u64,
         placed: (asked.len() as u64).saturating_sub(waiting.len() as u64),
+        left: left(worst.with(&[]), &waiting, limits).0,
         ..NodesNeeded::default()
     };
     for shape in &shapes {
@@ -253,7 +257,7 @@ impl<'a> World<'a> {
             at_best: best.as_ref().and_then(|(best, least)| best.enough(shape, up_to, least).0),
             ..ShapeNeeded::default()
         };
-        needed.show(shape, end, self.asked);
+        needed.show(shape, end, self.asked, limits);
         needed
     }
 
@@ -326,21 +330,13 @@ impl<'a> World<'a> {
 
 impl ShapeNeeded {
     /// Takes what there is at the end.
-    fn show(&mut self, shape: &Shape, mut end: Simulation, asked: &BTreeSet<Key>) {
+    fn show(&mut self, shape: &Shape, end: Simulation, asked: &BTreeSet<Key>, limits: &Limits) {
         let waiting = waiting(end.server().cluster(), asked);
         self.placed = (asked.len() as u64).saturating_sub(waiting.len() as u64);
         self.left_count = waiting.len() as u64;
-        if !waiting.is_empty() {
-            let settled = look(&mut end);
-            let why = |pod: &Key| {
-                let reason = settled.verdicts.get(pod).and_then(|verdict| verdict.reasons.first());
-                reason.map(|reason| reason.message.clone()).unwrap_or_default()
-            };
-            let left = |pod: &Key| PodLeft { pod: format!("{}/{}", pod.0, pod.1), why: why(pod) };
-            self.left = waiting.iter().take(MOST_LEFT).map(left).collect();
-        }
+        let (left, mut cluster) = left(end, &waiting, limits);
+        self.left = left;
         let Some(count) = self.at_most.filter(|count| *count > 0) else { return };
-        let mut cluster = end.into_cluster();
         let mut pods: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (key, pod) in asked.iter().filter_map(|key| Some((key, cluster.pods().get(key)?))) {
             // Who waits for the driver of its devices is nominated for their node.
@@ -358,6 +354,19 @@ impl ShapeNeeded {
             self.nodes.push(NewNode { pods: pods.remove(&name).unwrap_or_default(), devices, name });
         }
     }
+}
+
+/// The first of the Pods without a place, and why they have none; with the cluster.
+fn left(mut end: Simulation, waiting: &BTreeSet<Key>, limits: &Limits) -> (Vec<PodLeft>, Cluster) {
+    if waiting.is_empty() {
+        return (Vec::new(), end.into_cluster());
+    }
+    let settled = look(&mut end);
+    let mut cluster = end.into_cluster();
+    let first = || waiting.iter().take(MOST_LEFT);
+    let why = first_lines(&mut cluster, &settled, first(), limits);
+    let left = first().zip(why).map(|(pod, why)| PodLeft { pod: format!("{}/{}", pod.0, pod.1), why });
+    (left.collect(), cluster)
 }
 
 /// Of some Pods those without a place. Who waits for the driver of its devices has one.

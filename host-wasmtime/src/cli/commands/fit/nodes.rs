@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use apportion::Door;
-use apportion_core::ask::{Devices, Inquiry, NodesNeeded, NodesNeededRequest, ShapeNeeded};
+use apportion_core::ask::{Devices, Inquiry, NodesNeeded, NodesNeededRequest, PodLeft, ShapeNeeded};
 use apportion_core::finding::ObjectRef;
 use clap::Args;
 use serde_json::json;
@@ -110,14 +110,14 @@ fn devices_in_words(devices: &Devices) -> String {
 /// Nodes that are shown one by one.
 const MOST_NODES: usize = 12;
 
-/// Pods without a place that are shown for a shape.
+/// Pods without a place that are shown.
 const MOST_LEFT: usize = 5;
 
 /// Names of Pods in one cell.
 const MOST_NAMES: usize = 3;
 
 fn show(found: &NodesNeeded, is_copy: bool, up_to: u64, pen: Pen) -> String {
-    let NodesNeeded { pods, placed, shapes, together } = found;
+    let NodesNeeded { pods, placed, left, shapes, together } = found;
     let what = if is_copy { "Pod" } else { "Pending Pod" };
     let waiting = pods.saturating_sub(*placed);
     let title = match (*pods, waiting) {
@@ -131,6 +131,9 @@ fn show(found: &NodesNeeded, is_copy: bool, up_to: u64, pen: Pen) -> String {
     let mut lines = vec![pen.paint(Ink::Strong, &clean(&title))];
     if waiting == 0 {
         return text::lines(lines);
+    }
+    if shapes.is_empty() {
+        without_place(left, waiting, &mut |text| lines.extend(wrap(&clean(&text), width())));
     }
     for shape in shapes {
         lines.push(String::new());
@@ -202,12 +205,17 @@ fn one(shape: &ShapeNeeded, pods: u64, up_to: u64, pen: Pen) -> Vec<String> {
     if nodes.len() > 1 {
         say(format!("Together: {}.", devices_in_words(devices)));
     }
+    without_place(left, *left_count, &mut say);
+    lines
+}
+
+/// The first Pods without a place, and why; then how many more there are.
+fn without_place(left: &[PodLeft], count: u64, say: &mut dyn FnMut(String)) {
     for pod in left.iter().take(MOST_LEFT) {
         say(format!("Without a place: {}: {}", pod.pod, pod.why));
     }
-    let more = left_count.saturating_sub(left.len().min(MOST_LEFT) as u64);
+    let more = count.saturating_sub(left.len().min(MOST_LEFT) as u64);
     if more > 0 {
         say(format!("And {} more without a place.", count_of(more, "Pod")));
     }
-    lines
 }
