@@ -49,10 +49,11 @@ pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
             invent(&mut nodes, selector.terms.first());
         }
     }
-    if nodes.is_empty() {
+    let is_invented = nodes.is_empty();
+    if is_invented {
         invent(&mut nodes, None);
     }
-    findings.push(inferred(&nodes));
+    findings.push(inferred(&nodes, is_invented, cluster.slices().is_empty()));
     for (name, labels) in nodes {
         let known = cluster.nodes().get(&name);
         if known.is_some_and(|node| node.metadata.labels == labels) {
@@ -145,13 +146,22 @@ fn invent(nodes: &mut BTreeMap<String, BTreeMap<String, String>>, term: Option<&
     nodes.insert(name, labels);
 }
 
-fn inferred(nodes: &BTreeMap<String, BTreeMap<String, String>>) -> Finding {
+/// The note about inferred nodes. Where one is invented that nothing names, it is about that one, and says what it is for.
+fn inferred(nodes: &BTreeMap<String, BTreeMap<String, String>>, is_invented: bool, lacks_slices: bool) -> Finding {
     let number = nodes.len();
     let what = if number == 1 { "1 node is" } else { &format!("{number} nodes are") };
     let message = format!("no Node object is given, {what} inferred: {}", list(nodes.keys()));
-    Finding::new(Code::RunNodesInferred, "", message).with_hint(
-        "inferred nodes have no taints and any amount of CPU and memory; give Node objects to have these checked",
-    )
+    let finding = Finding::new(Code::RunNodesInferred, "", message);
+    let Some(invented) = nodes.keys().next().filter(|_| is_invented) else {
+        return finding.with_hint(
+            "inferred nodes have no taints and any amount of CPU and memory; give Node objects to have these checked",
+        );
+    };
+    let slices = if lacks_slices { ",resourceslices" } else { "" };
+    finding.about(ObjectRef::new("Node", "", &**invented)).with_hint(format!(
+        "`{invented}` is invented and stands for any node, without taints and with any amount of CPU and memory; `kubectl get \
+         nodes{slices} -o yaml` prints those of a cluster"
+    ))
 }
 
 /// Nodes that slices name or select but nobody wrote: their devices are out of reach.

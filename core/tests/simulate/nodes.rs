@@ -17,6 +17,21 @@ fn nodes_are_inferred_from_slices_where_none_is_given() {
 }
 
 #[test]
+fn a_node_that_nothing_names_is_invented_and_what_brings_the_real_ones_is_named() {
+    let ran = run(&format!("{CLASS}{}", gpu_pod("p")));
+    let note = ran.finding(Code::RunNodesInferred);
+    let is_of = note.object.as_ref().map(|object| (object.kind.as_str(), object.name.as_str()));
+    assert_eq!(is_of, Some(("Node", "node-0")));
+    let hint = note.hint.as_deref().unwrap();
+    assert!(hint.starts_with("`node-0` is invented") && hint.contains("`kubectl get nodes,resourceslices -o yaml`"));
+    let reason = ran.reason("p");
+    let claim = &ran.report.claims[0].name;
+    let wanted = format!("request `gpu` of claim `{claim}` needs 1 device, and the input has no ResourceSlice");
+    assert_eq!(reason.message, wanted);
+    assert!(reason.hint.as_deref().unwrap().contains("`kubectl get nodes,resourceslices -o yaml`"));
+}
+
+#[test]
 fn r_315_selectors_and_devices_name_nodes_too() {
     let ran = run("
 apiVersion: resource.k8s.io/v1

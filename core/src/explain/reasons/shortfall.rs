@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use crate::allocate::{Inability, NodeRefusal, RequestFunnel, Unable};
 use crate::api::claim::ResourceClaim;
 use crate::arrange::Arrange;
-use crate::finding::{Code, Finding, list};
+use crate::cluster::Cluster;
+use crate::finding::{Code, Finding, list, plural};
 
 use super::nodes::Asked;
-use super::problems::attribute_meant;
+use super::problems::{all_refused, attribute_meant};
 use super::tolerations;
 use crate::explain::origin::about_claim;
+use crate::scheduler::node_fit::is_inferred;
 use crate::scheduler::refusal::Nodes;
 use crate::scheduler::special;
 
@@ -60,7 +62,7 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<F
         let name = position.and_then(|position| own.get(position)).unwrap_or(&claim);
         let of_container = special::in_words(asked.pod, name, &request);
         let what = of_container.unwrap_or_else(|| format!("request `{request}` of claim `{name}`"));
-        let finding = describe(stage, (&claim, name), (&request, &what), &refusals, asked.cluster.slices().is_empty());
+        let finding = describe(asked.cluster, stage, (&claim, name), (&request, &what), &refusals);
         match asked.claims.iter().find(|known| known.metadata.name == *name) {
             Some(known) => {
                 let missing = constraint_attributes(known).find(|one| finding.message.contains(one.as_str()));
@@ -118,14 +120,22 @@ fn devices_of(unable: &[Unable], counts: fn(Inability) -> bool) -> u64 {
 
 /// The claim by the name under which it was asked about, and by its own; the request by its name, and in words.
 fn describe(
+    cluster: &Cluster,
     stage: Stage,
     (known, claim): (&str, &str),
     (request, what): (&str, &str),
     refusals: &[&NodeRefusal],
-    has_no_slice: bool,
 ) -> Finding {
     let nodes: Vec<String> = refusals.iter().map(|refusal| refusal.node.clone()).collect();
     let place = if nodes.len() == 1 { list(nodes.iter()) } else { format!("{} nodes", nodes.len()) };
+    let no_slice = cluster.slices().is_empty().then(|| {
+        let why = all_refused(cluster, "ResourceSlice");
+        why.unwrap_or_else(|| "the input has no ResourceSlice".to_owned())
+    });
+    let counts = |funnels: &[&RequestFunnel]| match &no_slice {
+        Some(why) => format!("{}, and {why}", needs(funnels)),
+        None => counts(funnels, &place),
+    };
     if stage == Stage::Together {
         let what = if request.is_empty() {
             "each request finds enough devices by itself, but not all of them together".to_owned()
@@ -151,15 +161,15 @@ fn describe(
         }
     }
     let message = match alternatives.as_slice() {
-        [(_, own)] => format!("{what} {}", counts(own, &place)),
+        [(_, own)] => format!("{what} {}", counts(own)),
         several => {
-            let parts = several.iter().map(|(name, own)| format!("`{name}` {}", counts(own, &place)));
+            let parts = several.iter().map(|(name, own)| format!("`{name}` {}", counts(own)));
             let parts = parts.collect::<Vec<_>>().join("; ");
             format!("no alternative of {what} fits: {parts}")
         }
     };
     let (code, hint) = match stage {
-        Stage::Access if has_no_slice => (Code::RunTooFewDevices, "add the ResourceSlices of the driver"),
+        Stage::Access if no_slice.is_some() => (Code::RunTooFewDevices, slices_of(cluster)),
         Stage::Access => (
             Code::RunTooFewDevices,
             "devices of other nodes, and of slices that are out of use, do not count: `explain` names them",
@@ -175,6 +185,14 @@ fn describe(
         Stage::Free | Stage::Together => (Code::RunDevicesInUse, IN_USE),
     };
     Finding::new(code, "", message).with_hint(hint)
+}
+
+/// What brings the slices, with the nodes where these are not given.
+fn slices_of(cluster: &Cluster) -> &'static str {
+    match cluster.nodes().values().all(|node| is_inferred(node)) {
+        true => "add the output of `kubectl get nodes,resourceslices -o yaml`; without slices there are no devices",
+        false => "add the output of `kubectl get resourceslices -o yaml`; without slices there are no devices",
+    }
 }
 
 const IN_USE: &str = "ask for less, let Pods share a claim, or add devices";
@@ -218,6 +236,15 @@ fn unable<'f>(funnels: impl Iterator<Item = &'f RequestFunnel>) -> Vec<Unable> {
     told
 }
 
+/// `needs 2 devices`.
+fn needs(funnels: &[&RequestFunnel]) -> String {
+    let needed = funnels.first().map_or(1, |first| first.needed.max(1));
+    match funnels.iter().all(|funnel| funnel.needed.max(1) == needed) {
+        true => format!("needs {}", plural(needed, "device")),
+        false => "needs all devices that match".to_owned(),
+    }
+}
+
 /// `needs 2 devices; each of 3 nodes offers 2, 2 match class and selectors, 1 is free`.
 ///
 /// Nodes that differ are summed up, so that a device that several of them reach counts several times.
@@ -230,11 +257,7 @@ fn counts(funnels: &[&RequestFunnel], place: &str) -> String {
     let [devices, matching, able, tolerated, free] = TESTS.map(sum);
     let worst = funnels.iter().map(|funnel| stage(funnel)).max().unwrap_or(Stage::Access);
     let needed = first.needed.max(1);
-    let mut text = if funnels.iter().all(|funnel| funnel.needed.max(1) == needed) {
-        format!("needs {needed} device{}", if needed == 1 { "" } else { "s" })
-    } else {
-        "needs all devices that match".to_owned()
-    };
+    let mut text = needs(funnels);
     text.push_str(&match (funnels.len(), alike) {
         (1, _) => format!("; {place} offers {devices}"),
         (_, true) => format!("; each of {place} offers {devices}"),

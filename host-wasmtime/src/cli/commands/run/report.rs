@@ -45,7 +45,7 @@ pub(crate) fn show(
 
     if !report.nodes.is_empty() && !is_brief {
         out.push(String::new());
-        out.extend(nodes(&report.nodes, pen, is_verbose));
+        out.extend(nodes(report, pen, is_verbose));
     }
     let claims = report.claims.iter().map(|claim| ((claim.namespace.as_str(), claim.name.as_str()), claim)).collect();
     let mut tree = Tree { claims, pen, is_verbose, told: BTreeMap::new() };
@@ -113,7 +113,7 @@ fn faint(text: &str, pen: Pen) -> Vec<String> {
     wrap(&clean(text), width()).iter().map(|line| pen.paint(Ink::Faint, line)).collect()
 }
 
-fn nodes(nodes: &[NodeReport], pen: Pen, is_verbose: bool) -> Vec<String> {
+fn nodes(Report { nodes, findings, .. }: &Report, pen: Pen, is_verbose: bool) -> Vec<String> {
     let mut shown: Vec<&NodeReport> = nodes.iter().collect();
     if shown.len() > MAX_NODES && !is_verbose {
         shown.sort_by_key(|node| std::cmp::Reverse(node.pods.len()));
@@ -147,8 +147,14 @@ fn nodes(nodes: &[NodeReport], pen: Pen, is_verbose: bool) -> Vec<String> {
         lines.push(pen.paint(Ink::Faint, &more));
     }
     if all_inferred {
-        let why = "No Node is given, so they are inferred, without taints and with any amount of CPU and memory.";
-        lines.extend(faint(why, pen));
+        // The note is about a node where nothing names one.
+        let is_of_invented = |note: &&Finding| note.code == Code::RunNodesInferred && note.object.is_some();
+        let hint = findings.iter().find(is_of_invented).and_then(|note| note.hint.as_ref());
+        let why = hint.map(|hint| format!("No Node is given: {hint}."));
+        let why = why.unwrap_or_else(|| {
+            "No Node is given, so they are inferred, without taints and with any amount of CPU and memory.".to_owned()
+        });
+        lines.extend(faint(&why, pen));
     }
     lines
 }
