@@ -244,6 +244,29 @@ fn requests_that_compete_do_not_fit_together() {
     );
 }
 
+#[test]
+fn claims_that_compete_do_not_fit_together() {
+    let claim = |name: &str| {
+        format!(
+            "apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {{ namespace: default, name: {name} }}
+spec: {{ devices: {{ requests: [{{ name: x, exactly: {{ deviceClassName: gpu.example.com, count: 2 }} }}] }} }}
+---
+"
+        )
+    };
+    let entries = "  resourceClaims: [{ name: l, resourceClaimName: left }, { name: r, resourceClaimName: right }]";
+    let wanted = format!("{CLASS}{}{}{}", claim("left"), claim("right"), pod("p", entries));
+    let ran = run(&format!("{}{wanted}", slice("a", 3)));
+    let reason = ran.reason("p");
+    assert_eq!((reason.code, reason.path.as_str()), (Code::RunDevicesTogether, "spec.resourceClaims"));
+    let together = "by itself, but not both together";
+    assert_eq!(reason.message, format!("each of 2 claims (`left`, `right`) finds enough devices on `a` {together}"));
+    let ran = run(&format!("{}{}{wanted}", slice("a", 3), slice("b", 3)));
+    assert!(ran.reason("p").message.ends_with(&format!("on each of 2 nodes {together}")));
+}
+
 /// A slice with two devices, each with what follows its name.
 fn two_devices(first: &str, second: &str) -> String {
     slice("a", 2)

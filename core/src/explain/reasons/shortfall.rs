@@ -40,7 +40,8 @@ fn left(funnel: &RequestFunnel, stage: Stage) -> u64 {
     }
 }
 
-/// A test at which a request of a claim fails first: the test, the claim and the request.
+/// A test at which a request of a claim fails first: the test, the claim and the request; without the request, or even the claim, where
+/// several of them fail only together.
 type Bottleneck = (Stage, String, String);
 
 /// What nodes without enough devices lack, nodes that lack the same together.
@@ -57,9 +58,16 @@ pub(crate) fn too_few(asked: &Asked<'_>, nodes: &Nodes, own: &[String]) -> Vec<F
     groups.arrange_by(|(left, some), (right, others)| {
         right.0.cmp(&left.0).then(others.len().cmp(&some.len())).then_with(|| left.cmp(right))
     });
+    let own_name = |claim: &String| {
+        let position = nodes.claims.iter().position(|known| known == claim);
+        position.and_then(|position| own.get(position)).unwrap_or(claim).clone()
+    };
     let reason = |((stage, claim, request), refusals): (Bottleneck, Vec<&NodeRefusal>)| {
-        let position = nodes.claims.iter().position(|known| *known == claim);
-        let name = position.and_then(|position| own.get(position)).unwrap_or(&claim);
+        if claim.is_empty() {
+            let message = claims_apart(&refusals, own_name);
+            return asked.origin.finding(Code::RunDevicesTogether, "spec.resourceClaims", message).with_hint(TOGETHER);
+        }
+        let name = &own_name(&claim);
         let of_container = special::in_words(asked.pod, name, &request);
         let what = of_container.unwrap_or_else(|| format!("request `{request}` of claim `{name}`"));
         let finding = describe(asked.cluster, stage, (&claim, name), (&request, &what), &refusals);
@@ -92,7 +100,9 @@ fn bottleneck(funnels: &[RequestFunnel]) -> Bottleneck {
     let first = best.iter().find(|(_, stage)| *stage != Stage::Together).or_else(|| best.first());
     let Some(((claim, request), stage)) = first else { return (Stage::Together, String::new(), String::new()) };
     let is_of_all = *stage == Stage::Together && best.len() > 1;
-    (*stage, (*claim).clone(), if is_of_all { String::new() } else { (*request).to_owned() })
+    let is_of_claims = is_of_all && best.iter().any(|((other, _), _)| other != claim);
+    let claim = if is_of_claims { String::new() } else { (*claim).clone() };
+    (*stage, claim, if is_of_all { String::new() } else { (*request).to_owned() })
 }
 
 fn main(request: &str) -> &str {
@@ -147,8 +157,7 @@ fn describe(
             claim => format!("claim `{claim}`"),
         };
         let message = format!("{owner} does not fit on {place}: {what}");
-        return Finding::new(Code::RunDevicesTogether, "", message)
-            .with_hint("requests compete for the same devices, or a constraint leaves no choice");
+        return Finding::new(Code::RunDevicesTogether, "", message).with_hint(TOGETHER);
     }
     let funnels = refusals.iter().flat_map(|refusal| &refusal.requests);
     let asked = funnels.filter(|funnel| funnel.claim == known && main(&funnel.request) == request);
@@ -194,6 +203,26 @@ fn slices_of(cluster: &Cluster) -> &'static str {
         false => "add the output of `kubectl get resourceslices -o yaml`; without slices there are no devices",
     }
 }
+
+/// That nodes have enough devices for each claim of a Pod, but not for all.
+fn claims_apart(refusals: &[&NodeRefusal], own_name: impl Fn(&String) -> String) -> String {
+    let mut claims: Vec<String> = Vec::new();
+    for funnel in refusals.first().into_iter().flat_map(|refusal| &refusal.requests) {
+        let name = own_name(&funnel.claim);
+        if !claims.contains(&name) {
+            claims.push(name);
+        }
+    }
+    let place = match refusals {
+        [only] => format!("`{}`", only.node),
+        several => format!("each of {} nodes", several.len()),
+    };
+    let all = if claims.len() == 2 { "both" } else { "all of them" };
+    let (count, names) = (claims.len(), list(claims.iter()));
+    format!("each of {count} claims ({names}) finds enough devices on {place} by itself, but not {all} together")
+}
+
+const TOGETHER: &str = "requests compete for the same devices, or a constraint leaves no choice";
 
 const IN_USE: &str = "ask for less, let Pods share a claim, or add devices";
 
