@@ -77,7 +77,7 @@ pub(crate) fn plays_no_part(kind: &str, api_version: &str) -> Finding {
             remark(message.to_owned()).with_severity(Severity::Warning)
         }
         ("Kustomization" | "Component", _) if api_version.starts_with("kustomize.config.k8s.io/") => {
-            let message = format!("the {kind} is not applied: its patches are read as whole objects");
+            let message = format!("the {kind} is not applied: objects are read as they are without its patches");
             let hint = "ask about what `kubectl kustomize` prints: pipe it in, with `-f -`";
             remark(message).with_severity(Severity::Warning).with_hint(hint)
         }

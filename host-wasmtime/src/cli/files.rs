@@ -31,19 +31,23 @@ pub(crate) struct Source {
     pub(crate) is_cluster: bool,
     /// Whether it was found in a folder or by a pattern, and not named.
     pub(crate) is_found: bool,
+    /// Whether a Kustomization of the input names it as a patch.
+    pub(crate) is_patch: bool,
     /// Made when somebody asks for a line.
     index: OnceLock<TextIndex<Bytes>>,
 }
 
 impl Source {
     pub(crate) fn new(name: String, text: Vec<u8>) -> Self {
-        Self { name, text: text.into(), is_cluster: false, is_found: false, index: OnceLock::new() }
+        let index = OnceLock::new();
+        Self { name, text: text.into(), is_cluster: false, is_found: false, is_patch: false, index }
     }
 
     /// The same source with another text.
     pub(crate) fn with_text(&self, text: Bytes) -> Self {
         let (name, index) = (self.name.clone(), OnceLock::new());
-        Self { name, text, is_cluster: self.is_cluster, is_found: self.is_found, index }
+        let Self { is_cluster, is_found, is_patch, .. } = *self;
+        Self { name, text, is_cluster, is_found, is_patch, index }
     }
 
     pub(crate) fn cluster(name: String) -> Self {

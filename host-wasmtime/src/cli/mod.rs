@@ -9,6 +9,7 @@ mod difference;
 mod fetch;
 mod files;
 mod input;
+mod kustomize;
 mod listed;
 mod live;
 mod machine;

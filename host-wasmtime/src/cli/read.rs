@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::arguments::ClusterArguments;
 use super::files::{self, Network, Source};
 use super::input::{Document, Input};
+use super::kustomize::mark_patches;
 use super::live;
 use super::note::Note;
 use super::progress::Progress;
@@ -114,7 +115,8 @@ struct State {
 }
 
 /// Reads all sources. Each thread makes itself a `look`; what is said comes in the order of the documents.
-pub(crate) fn read<T: Send, L: Look<T>>(sources: Vec<Source>, make: impl Fn() -> L + Sync) -> (Input, Vec<T>) {
+pub(crate) fn read<T: Send, L: Look<T>>(mut sources: Vec<Source>, make: impl Fn() -> L + Sync) -> (Input, Vec<T>) {
+    mark_patches(&mut sources);
     let limits = Limits::default();
     let tasks: Vec<Task> = sources
         .iter()
@@ -170,7 +172,8 @@ fn add<T>(
     let Some(problems) = join(&source.text, limits, parts) else { return false };
     let all = || rest.iter().flat_map(|(_, taken)| &taken.documents);
     let has_refused = rest.iter().any(|(refused, _)| *refused > 0);
-    if source.is_found && !has_refused && all().next().is_some() && !all().any(Document::is_manifest) {
+    let has_none = || !has_refused && all().next().is_some() && !all().any(Document::is_manifest);
+    if source.is_patch || (source.is_found && has_none()) {
         input.skipped.push(source.name.clone());
         return true;
     }
