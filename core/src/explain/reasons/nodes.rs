@@ -225,7 +225,7 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             let finding = finding("spec", message);
             match class {
                 Some(class) if !has_feature => finding.with_hint(format!(
-                    "device class `{}` could serve it with the feature gate `DRAExtendedResource`",
+                    "the feature gate `DRAExtendedResource` is off; with it device class `{}` could serve the resource",
                     class.metadata.name
                 )),
                 Some(_) => finding
