@@ -12,12 +12,12 @@ use super::requests::{alike, subjects};
 use super::statistics::{Counted, Held, counted};
 use super::survey::Survey;
 use super::together::together;
-use super::words::bottleneck;
+use super::words::{bottleneck, policy_in_words};
 use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation};
 use crate::allocate::DeviceId;
 use crate::allocate::inspect::{DeviceSeen, Obstacle, UnitSeen, inspect};
 use crate::api::quantity::Quantity;
-use crate::api::slice::{AttributeValue, CapacityRequestPolicy};
+use crate::api::slice::AttributeValue;
 use crate::arrange::Arrange;
 use crate::cel::{Comparison, Constant, Environment, Field, Operator, comparisons};
 use crate::cluster::Cluster;
@@ -476,21 +476,6 @@ fn in_unit_of(text: &str, like: &str) -> Option<String> {
     })
 }
 
-/// What a request policy lets claims ask for.
-fn policy_in_words(policy: &CapacityRequestPolicy) -> String {
-    let Some(range) = &policy.valid_range else {
-        return match policy.valid_values.as_slice() {
-            [] => "no amount but the default".to_owned(),
-            values => format!("only {}", list(values.iter().map(ToString::to_string).collect::<Vec<_>>().iter())),
-        };
-    };
-    let step = range.step.as_ref().map(|step| format!(" in steps of {step}")).unwrap_or_default();
-    match &range.max {
-        Some(max) => format!("{} to {max}{step}", range.min.as_ref().unwrap_or(&Quantity::default())),
-        None => format!("{} or more{step}", range.min.as_ref().unwrap_or(&Quantity::default())),
-    }
-}
-
 /// What is asked of shared devices and counters, and the most that is left, where that is what most devices lack.
 fn amounts(
     cluster: &mut Cluster,
@@ -514,7 +499,8 @@ fn amounts(
     let mut most: Option<(String, Option<Quantity>, Quantity)> = None;
     let mut drained: Option<(DeviceId, String, Quantity)> = None;
     let mut lacking: Option<(String, BTreeSet<String>)> = None;
-    let mut allowed: Option<String> = None;
+    let mut allowed: Vec<String> = Vec::new();
+    let mut has_smaller = false;
     let mut note = |name: &str, needs: Option<&Quantity>, left: &Quantity| {
         if most.as_ref().is_none_or(|(_, _, known)| left > known) {
             most = Some((name.to_owned(), needs.cloned(), left.clone()));
@@ -542,7 +528,9 @@ fn amounts(
                     }
                     let policy =
                         device.device.capacity.get(name).and_then(|capacity| capacity.request_policy.as_deref());
-                    allowed = allowed.take().or(policy.filter(|_| is_of_policy).map(policy_in_words));
+                    has_smaller |= !is_of_policy;
+                    let words = policy.filter(|_| is_of_policy).map(policy_in_words);
+                    allowed.extend(words.filter(|words| !allowed.contains(words)));
                 }
                 (Obstacle::CapacityNever { name, has: None, .. }, ReasonKind::CapacityNever) => {
                     let (lacked, others) = lacking.get_or_insert_with(|| (name.clone(), BTreeSet::new()));
@@ -588,8 +576,14 @@ fn amounts(
                 if drawing.is_empty() { String::new() } else { format!("; in use by {}", holders::in_words(&drawing)) };
             format!("; each needs {needs} of the shared counter `{name}`, of which {left} is left{by}")
         }
-        ReasonKind::CapacityNever => match allowed {
-            Some(allowed) => format!(" with {needs} of `{name}`; the request policy allows {allowed}"),
+        ReasonKind::CapacityNever => match allowed.split_first() {
+            Some((only, [])) if !has_smaller => {
+                format!(" with {needs} of `{name}`; the request policy allows {only}")
+            }
+            Some((one, more)) => {
+                let whose = if more.is_empty() { format!("{noun}s that have as much") } else { format!("one {noun}") };
+                format!(" with {needs} of `{name}`; the request policy of {whose} allows {one}")
+            }
             None => format!(" with {needs} of `{name}`; the most that one {noun} can grant is {left}"),
         },
         _ => format!(" with {needs} of `{name}`; the most that one {noun} has left is {left}"),

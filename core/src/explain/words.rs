@@ -6,7 +6,8 @@ use super::{Explanation, ReasonCount, ReasonKind, RequestExplanation, SelectorRe
 use crate::api::claim::ResourceClaim;
 use crate::api::node::Node;
 use crate::api::pod::Pod;
-use crate::api::slice::DeviceTaint;
+use crate::api::quantity::Quantity;
+use crate::api::slice::{CapacityRequestPolicy, DeviceTaint};
 use crate::arrange::Arrange;
 use crate::cluster::Cluster;
 pub(crate) use crate::finding::{list, plural};
@@ -95,6 +96,21 @@ pub(crate) fn counted(
         }
         ReasonKind::CapacityShort => format!("{} too little `{name}` left", verb("has", "have")),
         ReasonKind::InUse => verb("is in use", "are in use").to_owned(),
+    }
+}
+
+/// What a request policy lets claims ask for.
+pub(crate) fn policy_in_words(policy: &CapacityRequestPolicy) -> String {
+    let Some(range) = &policy.valid_range else {
+        return match policy.valid_values.as_slice() {
+            [] => "no amount but the default".to_owned(),
+            values => format!("only {}", list(values.iter().map(ToString::to_string).collect::<Vec<_>>().iter())),
+        };
+    };
+    let step = range.step.as_ref().map(|step| format!(" in steps of {step}")).unwrap_or_default();
+    match &range.max {
+        Some(max) => format!("{} to {max}{step}", range.min.as_ref().unwrap_or(&Quantity::default())),
+        None => format!("{} or more{step}", range.min.as_ref().unwrap_or(&Quantity::default())),
     }
 }
 

@@ -267,6 +267,26 @@ spec: {{ devices: {{ requests: [{{ name: x, exactly: {{ deviceClassName: gpu.exa
     assert!(ran.reason("p").message.ends_with(&format!("on each of 2 nodes {together}")));
 }
 
+#[test]
+fn a_request_policy_is_said_of_the_devices_that_have_it() {
+    let plain = |first: &str, second: &str| {
+        let request =
+            "{ name: x, exactly: { deviceClassName: gpu.example.com, capacity: { requests: { memory: 60Gi } } } }";
+        let device = |capacity: &str| format!("allowMultipleAllocations: true, capacity: {{ memory: {capacity} }}");
+        let devices = two_devices(&device(first), &device(second));
+        let mut engine = Engine::new(Profile::default(), Limits::default());
+        crate::support::apply(&mut engine, &format!("{CLASS}{devices}{}", wanting(request, "")));
+        engine.inquire(json!({ "kind": "explain" })).unwrap()[0]["plain"].as_str().unwrap().to_owned()
+    };
+    let large = "{ value: 100Gi, requestPolicy: { default: 10Gi, validValues: [10Gi, 25Gi] } }";
+    let other = "{ value: 100Gi, requestPolicy: { default: 10Gi, validValues: [10Gi, 30Gi] } }";
+    let small = "{ value: 25Gi, requestPolicy: { default: 5Gi, validRange: { min: 5Gi } } }";
+    let all = "the request policy allows only `10Gi`, `25Gi`";
+    assert_eq!(plain(large, large), format!("asks for a GPU with 60Gi of `memory`; {all}"));
+    assert!(plain(large, small).contains("the request policy of GPUs that have as much allows only `10Gi`, `25Gi`"));
+    assert!(plain(large, other).contains("the request policy of one GPU allows only `10Gi`, `25Gi`"));
+}
+
 /// A slice with two devices, each with what follows its name.
 fn two_devices(first: &str, second: &str) -> String {
     slice("a", 2)
