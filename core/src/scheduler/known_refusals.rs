@@ -43,7 +43,7 @@ impl Scheduler<'_> {
         self.refusals.as_ref()?;
         let (filters, pod) = (&asked.filters, asked.pod());
         let has_other_claims = asked.claims.len() != asked.needs.len();
-        let is_odd = asked.asks || has_other_claims;
+        let is_odd = asked.asks || has_other_claims || !filters.shared_volumes.is_nothing();
         let is_nominated = !pod.status.nominated_node_name.is_empty();
         let containers = pod.spec.init_containers.iter().chain(&pod.spec.containers);
         let is_narrowed = !self.without.is_empty() || self.only.is_some() || !self.barred.is_empty();

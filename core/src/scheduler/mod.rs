@@ -37,6 +37,7 @@ mod requests;
 mod sample;
 mod score;
 mod scoring;
+mod shared_volumes;
 pub(crate) mod special;
 pub(crate) mod topology;
 mod unfit;

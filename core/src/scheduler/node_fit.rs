@@ -127,6 +127,11 @@ pub(crate) enum Refusal {
         /// How far it falls short.
         lack: Lack,
     },
+    /// Another Pod uses a claim of the Pod that is for one Pod alone.
+    ClaimInUse {
+        /// The claim.
+        claim: String,
+    },
     /// A volume of the Pod belongs to other nodes.
     VolumeNode,
     /// There is no free volume for a claim of the Pod, and none can be made.
@@ -183,7 +188,11 @@ impl Refusal {
         match self {
             // kube-scheduler does not look at how many Pods a node takes at all.
             Self::Insufficient { resource, lack } => *lack == Lack::InUse || resource == PODS,
-            Self::HostPort { .. } | Self::Spread { .. } | Self::PodAntiAffinity { .. } | Self::KeptAway { .. } => true,
+            Self::HostPort { .. }
+            | Self::ClaimInUse { .. }
+            | Self::Spread { .. }
+            | Self::PodAntiAffinity { .. }
+            | Self::KeptAway { .. } => true,
             Self::NotNamed
             | Self::Unschedulable
             | Self::Taint { .. }
@@ -213,6 +222,9 @@ impl fmt::Display for Refusal {
             Self::HostPort { .. } => f.write_str("node(s) didn't have free ports for the requested pod ports"),
             Self::Insufficient { resource, .. } if resource == PODS => f.write_str("Too many pods"),
             Self::Insufficient { resource, .. } => write!(f, "Insufficient {resource}"),
+            Self::ClaimInUse { .. } => f.write_str(
+                "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+            ),
             Self::VolumeNode => f.write_str("node(s) didn't match PersistentVolume's node affinity"),
             Self::NoVolume => f.write_str("node(s) didn't find available persistent volumes to bind"),
             Self::VolumeMissing => {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::node_fit::{PODS, Resources};
 use super::requests::HOST_PORT;
 use super::scoring::{Plugin, Rules, alike};
+use super::shared_volumes::SharedVolumes;
 use super::volumes::Volumes;
 use crate::api::node::{NodeSelector, NodeSelectorTerm, UNSCHEDULABLE};
 use crate::api::pod::{Affinity, NodeAffinity, NodeToleration, Pod, TopologySpreadConstraint};
@@ -46,7 +47,7 @@ pub(super) struct Plan {
 }
 
 /// Plugins that can be kept from filtering.
-const FILTERS: [&str; 10] = [
+const FILTERS: [&str; 11] = [
     "NodeUnschedulable",
     "TaintToleration",
     "NodeAffinity",
@@ -55,6 +56,7 @@ const FILTERS: [&str; 10] = [
     "PodTopologySpread",
     "InterPodAffinity",
     "NodeDeclaredFeatures",
+    "VolumeRestrictions",
     "VolumeBinding",
     "VolumeZone",
 ];
@@ -135,6 +137,11 @@ impl Plan {
     /// What nodes are asked of a Pod's volumes.
     pub(super) fn volumes(&self, volumes: Volumes) -> Volumes {
         volumes.seen(!self.is_unused("VolumeBinding"), !self.is_unused("VolumeZone"))
+    }
+
+    /// What of a Pod's volumes concerns Pods that have places.
+    pub(super) fn shared_volumes(&self, volumes: SharedVolumes) -> SharedVolumes {
+        volumes.seen(!self.is_unused("VolumeRestrictions"))
     }
 
     /// The affinity that all Pods have, where it says which nodes are allowed.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::declared;
 use super::node_fit::{self, NodeState, Refusal, Resources};
 use super::plan::Plan;
+use super::shared_volumes::SharedVolumes;
 use super::topology::{Topology, Wanted};
 use super::volumes::Volumes;
 use crate::allocate::extended::ExtendedResources;
@@ -23,6 +24,8 @@ pub(crate) struct PodFilters<'p> {
     pub(super) requests: Resources,
     /// Where its volumes can be used.
     pub(super) volumes: Volumes,
+    /// What of them concerns placed Pods.
+    pub(super) shared_volumes: SharedVolumes,
     /// What nodes have to declare.
     pub(super) features: Vec<&'static str>,
     /// What it asks of placed Pods, or they of it.
@@ -49,6 +52,7 @@ impl<'p> PodFilters<'p> {
         Self {
             requests,
             volumes: plan.volumes(Volumes::of(cluster, own)),
+            shared_volumes: plan.shared_volumes(SharedVolumes::of(cluster, own)),
             features: if plan.asks_for_features() { declared::needed(&seen, version) } else { Vec::new() },
             wanted: topology.wanted((&seen, own)),
             own,
@@ -74,9 +78,12 @@ impl<'p> PodFilters<'p> {
     ) -> Vec<Refusal> {
         let refusals = state.refusals(&self.seen, &self.requests_beside(extended));
         match refusals.as_slice() {
-            [] => match self.volumes.refusals(&state.node) {
-                refusals if refusals.is_empty() => self.apart(topology, state).into_iter().collect(),
-                refusals => refusals,
+            [] => match self.shared_volumes.refusal(topology) {
+                Some(refusal) => vec![refusal],
+                None => match self.volumes.refusals(&state.node) {
+                    refusals if refusals.is_empty() => self.apart(topology, state).into_iter().collect(),
+                    refusals => refusals,
+                },
             },
             [Refusal::Affinity] if self.is_refused_by_added(state) => vec![Refusal::AddedAffinity],
             _ => refusals,
@@ -98,7 +105,13 @@ impl<'p> PodFilters<'p> {
 
     /// What placed Pods have to do with it that a node does not suit the Pod.
     pub(super) fn apart(&self, topology: &Topology, state: &NodeState) -> Option<Refusal> {
-        topology.refusal(self.wanted.as_ref()?, &state.node)
+        let of_volumes = self.shared_volumes.refusal(topology);
+        of_volumes.or_else(|| topology.refusal(self.wanted.as_ref()?, &state.node))
+    }
+
+    /// Whether placed Pods have to do with it.
+    pub(super) fn has_neighbours(&self) -> bool {
+        self.wanted.is_some() || !self.shared_volumes.is_nothing()
     }
 
     fn is_refused_by_added(&self, state: &NodeState) -> bool {

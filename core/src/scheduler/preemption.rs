@@ -163,7 +163,7 @@ impl Scheduler<'_> {
             let changed = self.book.node(node).map_or(0, NodeState::changed);
             if contest.nodes.get(node).is_none_or(|(as_of, _)| *as_of != changed) {
                 // On another node the last one to be in the way may have left in thought.
-                if asked.filters.wanted.is_some() {
+                if asked.filters.has_neighbours() {
                     own.filters.wanted = self.book.topology.wanted((pod, asked.filters.own));
                 }
                 let outcome = self.victims_on(&mut own, node, &budgets);
@@ -226,7 +226,7 @@ impl Scheduler<'_> {
 
     /// What a Pod asks for, if that is nothing but room on any node.
     fn asks_for_room(&self, asked: &Asked<'_>) -> Option<NodeAsks> {
-        let is_plain = asked.needs.is_empty() && !asked.asks && asked.filters.wanted.is_none();
+        let is_plain = asked.needs.is_empty() && !asked.asks && !asked.filters.has_neighbours();
         (is_plain && self.without.is_empty() && self.only.is_none()).then(|| asked.of_nodes())
     }
 
@@ -282,7 +282,7 @@ impl Scheduler<'_> {
             return Err(vec![NO_VICTIMS.to_owned()]);
         }
         let Some(state) = self.book.node(node).cloned() else { return Err(Vec::new()) };
-        let mut trial = Trial { state, has_neighbours: asked.filters.wanted.is_some(), devices: None };
+        let mut trial = Trial { state, has_neighbours: asked.filters.has_neighbours(), devices: None };
         lower.arrange_by_key(Victim::rank);
         lower.iter().for_each(|victim| self.leave(&mut trial, victim));
         let said = self.speaks_against(asked, &mut trial);

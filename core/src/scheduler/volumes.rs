@@ -3,7 +3,7 @@
 //!
 //! A claim that is bound to a volume that does not exist keeps its Pod from every node.
 //! Other claims without a volume, and what is not among the objects, keep a Pod from no node. Not looked at: how many volumes a node can attach,
-//! how much space is left for new ones, and volumes that one Pod has for itself.
+//! and how much space is left for new ones.
 //!
 //! Source: `plugins/volumebinding`, `plugins/volumezone`.
 

@@ -149,3 +149,49 @@ fn a_claim_of_a_volume_that_does_not_exist_keeps_its_pod_pending() {
     let lost = bound.replace("\n---\n", "\nstatus: { phase: Lost }\n---\n");
     assert!(run(&format!("{node}{lost}")).reason("one").message.contains("does not exist"));
 }
+
+/// A claim with `ReadWriteOncePod` is for one Pod of the cluster; one of a higher priority takes its place.
+#[test]
+fn a_claim_for_one_pod_alone_has_one_user() {
+    let objects = "
+apiVersion: v1
+kind: Node
+metadata: { name: a }
+---
+apiVersion: v1
+kind: Node
+metadata: { name: b }
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: { name: v }
+spec: { capacity: { storage: 1Gi }, accessModes: [ReadWriteOncePod], nfs: { server: s, path: / } }
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: { namespace: default, name: data }
+spec: { accessModes: [ReadWriteOncePod], volumeName: v, resources: { requests: { storage: 1Gi } } }
+---
+";
+    let user = |name: &str, rest: &str| {
+        let volumes = "  volumes: [{ name: data, persistentVolumeClaim: { claimName: data } }]";
+        pod(name, &format!("{volumes}\n{rest}"))
+    };
+    let first = user("first", "  nodeName: b");
+    let ran = run(&format!("{objects}{first}{}", user("second", "")));
+    let reason = ran.reason("second");
+    assert!(reason.message.contains("another Pod uses PersistentVolumeClaim `data`"), "{reason:?}");
+    let words = "2 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod.";
+    assert!(ran.pod("second").reasons.last().unwrap().message.contains(words), "{:?}", ran.pod("second"));
+    let ran = run(&format!("{objects}{first}{}", user("second", "  priority: 9")));
+    assert_eq!(ran.finding(Code::RunPreempted).object.as_ref().unwrap().name, "first");
+    assert_eq!(ran.pod("second").node.as_deref(), Some("b"));
+    let off = "
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{ plugins: { filter: { disabled: [{ name: VolumeRestrictions }] } } }]
+---
+";
+    let ran = run(&format!("{off}{objects}{first}{}", user("second", "")));
+    assert!(ran.pod("second").node.is_some());
+}

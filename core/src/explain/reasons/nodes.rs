@@ -153,6 +153,12 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             finding("spec.containers", format!("{} host port `{port}` in use already", has()))
                 .with_hint("another Pod there asks for it: leave out `hostPort`, or have fewer Pods than nodes")
         }
+        Refusal::ClaimInUse { claim } => {
+            let message = format!("another Pod uses PersistentVolumeClaim `{claim}`, which is for one Pod alone");
+            finding("spec.volumes", message).with_hint(
+                "its access mode is `ReadWriteOncePod`: delete the other Pod, or give this one its own claim",
+            )
+        }
         Refusal::VolumeNode => {
             let message = format!("{} no access to a volume of the Pod, which belongs to other nodes", has());
             finding("spec.volumes", message).with_hint("the PersistentVolume's `nodeAffinity` says which nodes have it")

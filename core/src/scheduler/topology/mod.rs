@@ -21,6 +21,7 @@ use selector::{Labels, Namespaces};
 use watch::{Domains, Question, Watch};
 
 use super::node_fit::{Refusal, is_inferred};
+use super::volumes;
 use crate::api::node::Node;
 use crate::api::pod::{Namespace, Pod};
 use crate::cluster::Key;
@@ -37,6 +38,8 @@ struct Placed {
     is_deleting: bool,
     /// Its terms.
     held: Vec<usize>,
+    /// Its PersistentVolumeClaims.
+    claims: Vec<String>,
 }
 
 /// A node, which may not exist, and its Pods.
@@ -67,6 +70,8 @@ pub(crate) struct Topology {
     held: Held,
     watches: Vec<Watch>,
     by_label: ByLabel,
+    /// In how many volumes placed Pods use each PersistentVolumeClaim.
+    users: BTreeMap<Key, i64>,
     uses: u64,
 }
 
@@ -171,7 +176,10 @@ impl Topology {
     /// Counts a Pod on a node; it is counted nowhere before.
     pub(super) fn place(&mut self, node: &str, pod: &Pod) {
         let held = held_terms(pod).into_iter().map(|term| self.held.take_up(term)).collect();
-        let placed = Placed { labels: pod.metadata.labels.clone(), is_deleting: pod.metadata.is_deleting(), held };
+        let claims: Vec<String> = volumes::entries(pod).filter_map(|entry| volumes::claim_name(pod, entry)).collect();
+        self.use_claims(&pod.metadata.namespace, &claims, 1);
+        let (labels, is_deleting) = (pod.metadata.labels.clone(), pod.metadata.is_deleting());
+        let placed = Placed { labels, is_deleting, held, claims };
         if let Some(node) = self.homes.get(node).and_then(|home| home.node.clone()) {
             self.count(&node, &pod.metadata.namespace, &placed, true);
         }
@@ -190,6 +198,25 @@ impl Topology {
             None => {}
         }
         placed.held.into_iter().for_each(|number| self.held.let_go(number));
+        self.use_claims(&key.0, &placed.claims, -1);
+    }
+
+    /// Counts volumes of a placed Pod that use claims of its namespace, or no longer.
+    fn use_claims(&mut self, namespace: &str, claims: &[String], more: i64) {
+        for claim in claims {
+            let key = (namespace.to_owned(), claim.clone());
+            let users = self.users.get(&key).copied().unwrap_or_default().saturating_add(more);
+            if users > 0 {
+                self.users.insert(key, users);
+            } else {
+                self.users.remove(&key);
+            }
+        }
+    }
+
+    /// Whether a placed Pod uses a PersistentVolumeClaim.
+    pub(super) fn has_user(&self, claim: &Key) -> bool {
+        self.users.contains_key(claim)
     }
 
     /// What a Pod asks; `None` where it asks nothing and no placed Pod keeps it away from anywhere.
