@@ -54,7 +54,7 @@ const (
 var clusterScoped = map[string]bool{
 	"Node": true, "Namespace": true, "ClusterResourceClaimTemplate": true, sourceKind: true, "DeviceClass": true, "ResourceSlice": true,
 	"DeviceTaintRule": true, "ResourcePoolStatusRequest": true, "PriorityClass": true, "PersistentVolume": true,
-	"StorageClass": true, schedulerConfiguration: true,
+	"StorageClass": true, "CSINode": true, "CSIDriver": true, "VolumeAttachment": true, schedulerConfiguration: true,
 }
 
 // key is the object's name as the module knows it.

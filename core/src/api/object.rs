@@ -153,6 +153,12 @@ kinds! {
     PersistentVolume(Bystander) = "PersistentVolume" in "", false;
     /// How volumes are made, and when.
     StorageClass(Bystander) = "StorageClass" in "storage.k8s.io", false;
+    /// Which drivers a node has, and how many volumes of each.
+    CSINode(Bystander) = "CSINode" in "storage.k8s.io", false;
+    /// What a driver of volumes needs.
+    CSIDriver(Bystander) = "CSIDriver" in "storage.k8s.io", false;
+    /// A volume that is attached to a node.
+    VolumeAttachment(Bystander) = "VolumeAttachment" in "storage.k8s.io", false;
 }
 
 impl Serialize for Object {

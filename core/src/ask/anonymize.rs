@@ -46,9 +46,11 @@ enum Kind {
 impl Kind {
     fn of_object(kind: &str) -> Option<Self> {
         Some(match kind {
-            "DeviceClass" | "KubeSchedulerConfiguration" | "PriorityClass" | "StorageClass" => return None,
+            "CSIDriver" | "DeviceClass" | "KubeSchedulerConfiguration" | "PriorityClass" | "StorageClass" => {
+                return None;
+            }
             "Namespace" => Self::Namespace,
-            "Node" => Self::Place,
+            "CSINode" | "Node" => Self::Place,
             "ResourceSlice" => Self::Slice,
             "DeviceTaintRule" => Self::TaintRule,
             "ResourceClaimTemplate" => Self::Template,
@@ -222,7 +224,7 @@ fn visit_value(value: &mut Value, depth: u32, visit: &mut Visitor<'_>) {
 }
 
 /// Fields that hold a name, with what has it.
-const NAMES: [(&str, Kind); 11] = [
+const NAMES: [(&str, Kind); 14] = [
     ("nodeName", Kind::Place),
     ("nominatedNodeName", Kind::Place),
     ("resourceClaimName", Kind::Claim),
@@ -234,6 +236,9 @@ const NAMES: [(&str, Kind); 11] = [
     ("containerName", Kind::Container),
     ("claimName", Kind::VolumeClaim),
     ("volumeName", Kind::Volume),
+    ("persistentVolumeName", Kind::Volume),
+    ("volumeHandle", Kind::Volume),
+    ("nodeID", Kind::Place),
 ];
 
 /// A field that holds a name, or a list of what has names.

@@ -62,7 +62,7 @@ const VOLUME_SOURCES: [&str; 3] = ["ephemeral", "image", "persistentVolumeClaim"
 const MOUNT_OPTIONS: &str = "bindMountOptions";
 
 /// Fields of kinds whose other fields may hold secrets of drivers, by their path.
-const KEPT_FIELDS: [(&str, &str, &[&str]); 3] = [
+const KEPT_FIELDS: [(&str, &str, &[&str]); 6] = [
     (
         "PersistentVolume",
         "/spec",
@@ -94,6 +94,9 @@ const KEPT_FIELDS: [(&str, &str, &[&str]); 3] = [
         "",
         &["allowedTopologies", "apiVersion", "kind", "metadata", "provisioner", "reclaimPolicy", "volumeBindingMode"],
     ),
+    ("CSIDriver", "/spec", &["preventPodSchedulingIfMissing", "storageCapacity"]),
+    ("VolumeAttachment", "", &["apiVersion", "kind", "metadata", "spec"]),
+    ("VolumeAttachment", "/spec/source", &["persistentVolumeName"]),
 ];
 
 /// Kinds whose refused objects are kept: other objects refer to them, and they hold no environments of containers.
@@ -229,6 +232,7 @@ fn cleaned(mut object: Value) -> Value {
         }
     }
     let kind = text(&object, "kind").to_owned();
+    let (name, driver) = (object.pointer("/metadata/name").cloned(), object.pointer("/spec/csi/driver").cloned());
     for (_, path, kept) in KEPT_FIELDS.iter().filter(|(known, ..)| *known == kind) {
         if let Some(fields) = object.pointer_mut(path).and_then(Value::as_object_mut) {
             let is_volume = kind == "PersistentVolume";
@@ -240,6 +244,16 @@ fn cleaned(mut object: Value) -> Value {
                 *value = Value::Object(Map::new());
                 is_volume && !OF_EVERY_VOLUME.contains(&name.as_str())
             });
+        }
+    }
+    // Which volume and which node is meant counts, and not what the driver calls them.
+    if let Some(source) = object.pointer_mut("/spec/csi") {
+        *source = json!({ "driver": driver, "volumeHandle": name });
+    }
+    for driver in object.pointer_mut("/spec/drivers").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(driver) = driver.as_object_mut() {
+            keep(driver, &["allocatable", "name"]);
+            driver.insert("nodeID".to_owned(), json!(name));
         }
     }
     clean(&mut object);

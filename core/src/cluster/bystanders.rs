@@ -1,24 +1,31 @@
-//! Objects that are looked at only beside Pods and claims: budgets, Services, volumes and their classes.
+//! Objects that are looked at only beside Pods and claims: budgets, Services, and what says where volumes are.
 
-use super::{Cluster, volumes};
+use super::{Cluster, attachments, volumes};
 use crate::api::others::Bystander;
 
 /// Kind, namespace and name.
-type KindKey = (String, String, String);
+pub(super) type KindKey = (String, String, String);
 
 impl Cluster {
     pub(super) fn apply_bystander(&mut self, key: KindKey, object: Bystander) {
-        if key.0 == volumes::KIND {
-            self.bystanders.get(&key).into_iter().for_each(|old| self.free_volumes.count(old, false));
-            self.free_volumes.count(&object, true);
-        }
+        self.delete_bystander(&key);
+        self.count_volume(&key.0, &object, true);
         self.bystanders.insert(key, object);
+    }
+
+    /// Takes a volume or where one is attached into account, or no longer.
+    fn count_volume(&mut self, kind: &str, object: &Bystander, is_added: bool) {
+        match kind {
+            volumes::KIND => self.free_volumes.count(object, is_added),
+            attachments::KIND => attachments::count(&mut self.attachments, object, is_added),
+            _ => {}
+        }
     }
 
     pub(super) fn delete_bystander(&mut self, key: &KindKey) -> bool {
         let removed = self.bystanders.remove(key);
-        if let Some(old) = removed.as_ref().filter(|_| key.0 == volumes::KIND) {
-            self.free_volumes.count(old, false);
+        if let Some(old) = &removed {
+            self.count_volume(&key.0, old, false);
         }
         removed.is_some()
     }

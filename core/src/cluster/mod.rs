@@ -1,5 +1,6 @@
 //! All facts known: objects by key, and the indexes that questions need.
 
+pub(crate) mod attachments;
 mod bystanders;
 mod counters;
 pub mod entries;
@@ -92,6 +93,8 @@ pub struct Cluster {
     scheduler_configurations: SharedMap<String, SchedulerConfiguration>,
     bystanders: SharedMap<(String, String, String), Bystander>,
     free_volumes: FreeVolumes,
+    /// Where volumes are attached.
+    attachments: attachments::ByNode,
     arrivals: SharedMap<(String, String, String), u64>,
     /// Pods and workload controllers that came so far.
     arrived: u64,
@@ -297,7 +300,12 @@ impl Cluster {
             | Object::Service(object)
             | Object::PersistentVolumeClaim(object)
             | Object::PersistentVolume(object)
-            | Object::StorageClass(object) => self.apply_bystander((kind, key.0, key.1), Arc::unwrap_or_clone(object)),
+            | Object::StorageClass(object)
+            | Object::CSINode(object)
+            | Object::CSIDriver(object)
+            | Object::VolumeAttachment(object) => {
+                self.apply_bystander((kind, key.0, key.1), Arc::unwrap_or_clone(object))
+            }
         }
     }
 
@@ -501,7 +509,10 @@ impl Cluster {
             | "PersistentVolumeClaim"
             | "PersistentVolume"
             | "Service"
-            | "StorageClass") => self.delete_bystander(&(kind.to_owned(), key.0, key.1)),
+            | "StorageClass"
+            | "CSINode"
+            | "CSIDriver"
+            | "VolumeAttachment") => self.delete_bystander(&(kind.to_owned(), key.0, key.1)),
             kind => {
                 let key = (kind.to_owned(), key.0, key.1);
                 let removed = self.workloads.remove(&key);
@@ -577,13 +588,19 @@ impl Cluster {
             | "PersistentVolumeClaim"
             | "PersistentVolume"
             | "Service"
-            | "StorageClass") => {
+            | "StorageClass"
+            | "CSINode"
+            | "CSIDriver"
+            | "VolumeAttachment") => {
                 let object = Arc::new(self.bystanders.get(&(kind.to_owned(), key.0, key.1))?.clone());
                 match kind {
                     "PodDisruptionBudget" => Object::PodDisruptionBudget(object),
                     "PersistentVolumeClaim" => Object::PersistentVolumeClaim(object),
                     "Service" => Object::Service(object),
                     "StorageClass" => Object::StorageClass(object),
+                    "CSINode" => Object::CSINode(object),
+                    "CSIDriver" => Object::CSIDriver(object),
+                    "VolumeAttachment" => Object::VolumeAttachment(object),
                     _ => Object::PersistentVolume(object),
                 }
             }

@@ -48,7 +48,8 @@ kinds! {
     "Workload" => scheduling_workloads[place];
     "PriorityClass" => priority_classes[name];
     scheduler_configuration::KIND => scheduler_configurations[name];
-    "PersistentVolume" | "PersistentVolumeClaim" | "PodDisruptionBudget" | "Service" | "StorageClass" => bystanders[of_kind];
+    "CSIDriver" | "CSINode" | "PersistentVolume" | "PersistentVolumeClaim" | "PodDisruptionBudget" | "Service" | "StorageClass"
+        | "VolumeAttachment" => bystanders[of_kind];
 }
 
 fn name(object: &ObjectRef) -> String {

@@ -264,6 +264,8 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
             | Refusal::KeptAway { .. }
             | Refusal::Feature { .. }
             | Refusal::ClaimInUse { .. }
+            | Refusal::NoDriver { .. }
+            | Refusal::TooManyVolumes { .. }
             | Refusal::VolumeNode
             | Refusal::NoVolume
             | Refusal::VolumeMissing

@@ -132,6 +132,16 @@ pub(crate) enum Refusal {
         /// The claim.
         claim: String,
     },
+    /// The node lacks a driver without which a volume of the Pod cannot be used.
+    NoDriver {
+        /// The driver.
+        driver: String,
+    },
+    /// The node can have no more volumes of a driver.
+    TooManyVolumes {
+        /// The driver.
+        driver: String,
+    },
     /// A volume of the Pod belongs to other nodes.
     VolumeNode,
     /// There is no free volume for a claim of the Pod, and none can be made.
@@ -190,6 +200,8 @@ impl Refusal {
             Self::Insufficient { resource, lack } => *lack == Lack::InUse || resource == PODS,
             Self::HostPort { .. }
             | Self::ClaimInUse { .. }
+            | Self::NoDriver { .. }
+            | Self::TooManyVolumes { .. }
             | Self::Spread { .. }
             | Self::PodAntiAffinity { .. }
             | Self::KeptAway { .. } => true,
@@ -225,6 +237,8 @@ impl fmt::Display for Refusal {
             Self::ClaimInUse { .. } => f.write_str(
                 "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
             ),
+            Self::NoDriver { driver } => write!(f, "{driver} CSI driver is not installed on the node"),
+            Self::TooManyVolumes { .. } => f.write_str("node(s) exceed max volume count"),
             Self::VolumeNode => f.write_str("node(s) didn't match PersistentVolume's node affinity"),
             Self::NoVolume => f.write_str("node(s) didn't find available persistent volumes to bind"),
             Self::VolumeMissing => {

@@ -47,7 +47,7 @@ pub(super) struct Plan {
 }
 
 /// Plugins that can be kept from filtering.
-const FILTERS: [&str; 11] = [
+const FILTERS: [&str; 12] = [
     "NodeUnschedulable",
     "TaintToleration",
     "NodeAffinity",
@@ -57,6 +57,7 @@ const FILTERS: [&str; 11] = [
     "InterPodAffinity",
     "NodeDeclaredFeatures",
     "VolumeRestrictions",
+    "NodeVolumeLimits",
     "VolumeBinding",
     "VolumeZone",
 ];
@@ -141,7 +142,7 @@ impl Plan {
 
     /// What of a Pod's volumes concerns Pods that have places.
     pub(super) fn shared_volumes(&self, volumes: SharedVolumes) -> SharedVolumes {
-        volumes.seen(!self.is_unused("VolumeRestrictions"))
+        volumes.seen(!self.is_unused("VolumeRestrictions"), !self.is_unused("NodeVolumeLimits"))
     }
 
     /// The affinity that all Pods have, where it says which nodes are allowed.

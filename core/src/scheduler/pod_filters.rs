@@ -78,7 +78,7 @@ impl<'p> PodFilters<'p> {
     ) -> Vec<Refusal> {
         let refusals = state.refusals(&self.seen, &self.requests_beside(extended));
         match refusals.as_slice() {
-            [] => match self.shared_volumes.refusal(topology) {
+            [] => match self.shared_volumes.refusal(topology, &state.node) {
                 Some(refusal) => vec![refusal],
                 None => match self.volumes.refusals(&state.node) {
                     refusals if refusals.is_empty() => self.apart(topology, state).into_iter().collect(),
@@ -105,7 +105,7 @@ impl<'p> PodFilters<'p> {
 
     /// What placed Pods have to do with it that a node does not suit the Pod.
     pub(super) fn apart(&self, topology: &Topology, state: &NodeState) -> Option<Refusal> {
-        let of_volumes = self.shared_volumes.refusal(topology);
+        let of_volumes = self.shared_volumes.refusal(topology, &state.node);
         of_volumes.or_else(|| topology.refusal(self.wanted.as_ref()?, &state.node))
     }
 

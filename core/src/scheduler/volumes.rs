@@ -2,8 +2,8 @@
 //! is chosen once its Pod has a node needs a free volume there, or a class that makes volumes there.
 //!
 //! A claim that is bound to a volume that does not exist keeps its Pod from every node.
-//! Other claims without a volume, and what is not among the objects, keep a Pod from no node. Not looked at: how many volumes a node can attach,
-//! and how much space is left for new ones.
+//! Other claims without a volume, and what is not among the objects, keep a Pod from no node. Not looked at: how much space is left for new
+//! volumes. What Pods that have places mean for volumes is in [`super::shared_volumes`].
 //!
 //! Source: `plugins/volumebinding`, `plugins/volumezone`.
 

@@ -30,6 +30,9 @@ pub(super) enum Kind {
     PersistentVolumeClaim,
     PersistentVolume,
     StorageClass,
+    CSINode,
+    CSIDriver,
+    VolumeAttachment,
 }
 
 /// What there is of a kind.
@@ -112,6 +115,11 @@ kinds! {
     PersistentVolume "PersistentVolume" in "", Cluster, true, None, ["v1" VOLUME ALWAYS];
     StorageClass "StorageClass" in "storage.k8s.io", Cluster, false, None,
         ["v1" STORAGE_CLASS ALWAYS, "v1beta1" STORAGE_CLASS NEVER];
+    CSINode "CSINode" in "storage.k8s.io", Cluster, false, None, ["v1" CSI_NODE ALWAYS, "v1beta1" CSI_NODE NEVER];
+    CSIDriver "CSIDriver" in "storage.k8s.io", Cluster, false, None,
+        ["v1" CSI_DRIVER ALWAYS, "v1beta1" CSI_DRIVER NEVER];
+    VolumeAttachment "VolumeAttachment" in "storage.k8s.io", Cluster, true, None,
+        ["v1" VOLUME_ATTACHMENT ALWAYS, "v1beta1" VOLUME_ATTACHMENT NEVER];
 }
 
 impl Kind {

@@ -53,6 +53,8 @@ pub(super) fn check(out: &mut Report<'_>, kind: Kind, object: &Node<'_, '_>, old
         Kind::PersistentVolumeClaim => volume_claim(out, &spec),
         Kind::PersistentVolume => volume(out, &spec, meta::is_found(object.value)),
         Kind::StorageClass => storage_class(out, object),
+        Kind::CSINode => node_drivers(out, &spec.field("drivers")),
+        Kind::VolumeAttachment => attachment(out, &spec),
         _ => {}
     }
     if let Some(old) = old {
@@ -218,6 +220,40 @@ fn storage_class(out: &mut Report<'_>, class: &Node<'_, '_>) {
             out.text(&expression.field("key"), names::label_key);
         }
         out.unique_by(&expressions, "key");
+    }
+}
+
+fn node_drivers(out: &mut Report<'_>, drivers: &Node<'_, '_>) {
+    let mut known: Vec<String> = Vec::new();
+    for driver in drivers.items() {
+        let name = driver.field("name");
+        names::driver(out, &name);
+        if known.iter().any(|other| other == name.text()) {
+            out.duplicate(name.at, name.text());
+        }
+        known.push(name.text().to_owned());
+        let id = driver.field("nodeID");
+        if id.text().is_empty() {
+            out.required(id.at, "what the driver calls the node is needed");
+        }
+        out.not_negative(&driver.field("allocatable").field("count"));
+    }
+}
+
+fn attachment(out: &mut Report<'_>, spec: &Node<'_, '_>) {
+    names::driver(out, &spec.field("attacher"));
+    let (node, source) = (spec.field("nodeName"), spec.field("source"));
+    if node.text().is_empty() {
+        out.required(node.at, "the node is needed");
+    }
+    match (source.has("persistentVolumeName"), source.has("inlineVolumeSpec")) {
+        (false, false) => {
+            out.required(source.at, "must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+        }
+        (true, true) => {
+            out.forbidden(source.at, "must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+        }
+        _ => {}
     }
 }
 

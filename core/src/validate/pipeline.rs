@@ -190,7 +190,10 @@ fn check(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>,
         | Kind::PodDisruptionBudget
         | Kind::PersistentVolumeClaim
         | Kind::PersistentVolume
-        | Kind::StorageClass => others::check(out, kind, object, old),
+        | Kind::StorageClass
+        | Kind::CSINode
+        | Kind::CSIDriver
+        | Kind::VolumeAttachment => others::check(out, kind, object, old),
     }
 }
 
@@ -222,7 +225,10 @@ fn update_status(out: &mut Report<'_>, kind: Kind, object: &mut Value, old: &Val
         | Kind::PodDisruptionBudget
         | Kind::PersistentVolumeClaim
         | Kind::PersistentVolume
-        | Kind::StorageClass => {}
+        | Kind::StorageClass
+        | Kind::CSINode
+        | Kind::CSIDriver
+        | Kind::VolumeAttachment => {}
     }
 }
 

@@ -1,9 +1,10 @@
 //! Claims whose volume is found, or made, once their Pod has a node.
 
 use apportion_core::finding::{Code, ObjectRef};
+use apportion_core::profile::{Profile, Version};
 use serde_json::{Value, json};
 
-use crate::support::{pod, run};
+use crate::support::{Ran, pod, run, run_with};
 
 const CLASS: &str = "
 apiVersion: storage.k8s.io/v1
@@ -194,4 +195,117 @@ profiles: [{ plugins: { filter: { disabled: [{ name: VolumeRestrictions }] } } }
 ";
     let ran = run(&format!("{off}{objects}{first}{}", user("second", "")));
     assert!(ran.pod("second").node.is_some());
+}
+
+/// A node, and its CSINode with a driver that can attach a number of volumes.
+fn csi_node(name: &str, driver: &str, count: usize) -> String {
+    format!(
+        "
+apiVersion: v1
+kind: Node
+metadata: {{ name: {name} }}
+---
+apiVersion: storage.k8s.io/v1
+kind: CSINode
+metadata: {{ name: {name} }}
+spec: {{ drivers: [{{ name: {driver}, nodeID: id, topologyKeys: [], allocatable: {{ count: {count} }} }}] }}
+---
+"
+    )
+}
+
+/// A volume of a driver, and a claim that has it.
+fn csi_volume(name: &str) -> String {
+    format!(
+        "
+apiVersion: v1
+kind: PersistentVolume
+metadata: {{ name: {name} }}
+spec: {{ capacity: {{ storage: 1Gi }}, accessModes: [ReadWriteMany], csi: {{ driver: disk.example.com, volumeHandle: {name} }} }}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {{ namespace: default, name: {name} }}
+spec: {{ accessModes: [ReadWriteMany], volumeName: {name}, resources: {{ requests: {{ storage: 1Gi }} }} }}
+---
+"
+    )
+}
+
+fn using(name: &str, claims: &[&str], rest: &str) -> String {
+    let volume = |claim: &&str| format!("{{ name: {claim}, persistentVolumeClaim: {{ claimName: {claim} }} }}");
+    let volumes = claims.iter().map(volume).collect::<Vec<_>>().join(", ");
+    pod(name, &format!("  volumes: [{volumes}]\n{rest}"))
+}
+
+/// Whether a Pod got a node, or why it did not.
+fn told(ran: &Ran, name: &str) -> String {
+    let pod = ran.pod(name);
+    pod.node.clone().unwrap_or_else(|| pod.reasons.last().unwrap().message.clone())
+}
+
+const TOO_MANY: &str = "node(s) exceed max volume count";
+
+#[test]
+fn a_node_attaches_as_many_volumes_as_it_can() {
+    let objects = [csi_node("a", "disk.example.com", 2), csi_volume("v1"), csi_volume("v2"), csi_volume("v3")].concat();
+    let there = using("there", &["v1", "v2"], "  nodeName: a");
+    // A volume that is there already needs no more room.
+    let ran = run(&[&objects, &there, &using("same", &["v2"], ""), &using("more", &["v2", "v3"], "")]
+        .map(String::as_str)
+        .concat());
+    assert_eq!(told(&ran, "same"), "a");
+    assert!(told(&ran, "more").contains(&format!("0/1 nodes are available: 1 {TOO_MANY}.")), "{}", told(&ran, "more"));
+    assert!(ran.reason("more").message.contains("no room for more volumes of CSI driver `disk.example.com`"));
+    // A Pod of a higher priority takes the place of one.
+    let ran = run(&[&objects, &there, &using("more", &["v3"], "  priority: 9")].map(String::as_str).concat());
+    assert_eq!(told(&ran, "more"), "a");
+    assert_eq!(ran.finding(Code::RunPreempted).object.as_ref().unwrap().name, "there");
+    // The limit is that of a driver and of a node.
+    let other = [csi_node("a", "other.example.com", 1), objects.replace("name: a", "name: b")].concat();
+    let ran = run(&[&other, &using("more", &["v1", "v2", "v3"], "")].map(String::as_str).concat());
+    assert_eq!(told(&ran, "more"), "a");
+}
+
+#[test]
+fn volumes_that_are_attached_without_a_pod_and_those_that_are_made_count() {
+    let attached = "
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttachment
+metadata: { name: csi-1 }
+spec: { attacher: disk.example.com, nodeName: a, source: { persistentVolumeName: v1 } }
+---
+";
+    let class = "
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: { name: made }
+provisioner: disk.example.com
+volumeBindingMode: WaitForFirstConsumer
+---
+";
+    let objects = [&csi_node("a", "disk.example.com", 2), class, &csi_volume("v1")].concat();
+    let made = [with_claim("one", "made"), with_claim("two", "made")].concat();
+    let ran = run(&[&objects, &made].map(String::as_str).concat());
+    assert_eq!([told(&ran, "one"), told(&ran, "two")], ["a", "a"]);
+    let ran = run(&[&objects, attached, &made].concat());
+    assert_eq!(told(&ran, "one"), "a");
+    assert!(told(&ran, "two").contains(TOO_MANY), "{}", told(&ran, "two"));
+}
+
+#[test]
+fn a_driver_may_have_to_be_on_the_node() {
+    let driver = "
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: { name: disk.example.com }
+spec: { attachRequired: true, podInfoOnMount: false, storageCapacity: false, preventPodSchedulingIfMissing: true }
+---
+";
+    let objects =
+        [&csi_node("a", "other.example.com", 1), driver, &csi_volume("v1"), &using("p", &["v1"], "")].concat();
+    let of = |version| run_with(&objects, Profile { version, ..Profile::default() });
+    let said = told(&of(Version::V1_37), "p");
+    assert!(said.contains("1 disk.example.com CSI driver is not installed on the node."), "{said}");
+    assert_eq!(told(&of(Version::V1_36), "p"), "a");
 }

@@ -23,6 +23,18 @@ fn storage_class(fields: &Value) -> Value {
     object("storage.k8s.io/v1", "StorageClass", fields)
 }
 
+fn storage(kind: &str, spec: &Value) -> Value {
+    object("storage.k8s.io/v1", kind, &json!({ "spec": spec }))
+}
+
+fn csi_node(drivers: &Value) -> Value {
+    storage("CSINode", &json!({ "drivers": drivers }))
+}
+
+fn attachment(source: &Value) -> Value {
+    storage("VolumeAttachment", &json!({ "attacher": "d", "nodeName": "n", "source": source }))
+}
+
 /// An object of a namespace with a `spec`, in which some fields are set and those that are `null` left out.
 fn with(api_version: &str, kind: &str, spec: &Value, changes: &Value) -> Value {
     let mut object = object(api_version, kind, &json!({ "spec": spec }));
@@ -76,6 +88,9 @@ fn what_is_right_is_accepted_without_a_word() {
         volume(&json!({ "nfs": null, "local": { "path": "/d" }, "nodeAffinity": affinity })),
         storage_class(&json!({ "provisioner": "Disk.example.com", "volumeBindingMode": "Immediate",
             "reclaimPolicy": "Retain", "allowedTopologies": topologies, "parameters": { "a": "b" } })),
+        csi_node(&json!([{ "name": "d", "nodeID": "i", "topologyKeys": null, "allocatable": { "count": 0 } }])),
+        storage("CSIDriver", &json!({ "attachRequired": true, "storageCapacity": false })),
+        attachment(&json!({ "persistentVolumeName": "v" })),
     ] {
         assert_eq!(brief(&create(right.clone())), [], "{right}");
     }
@@ -124,6 +139,17 @@ fn what_the_api_server_refuses_is_refused_where_it_stands() {
         (storage_class(&json!({})), vec!["provisioner"]),
         (storage_class(&json!({ "provisioner": "p", "reclaimPolicy": "Recycle" })), vec!["reclaimPolicy"]),
         (storage_class(&json!({ "provisioner": "p", "volumeBindingMode": "Late" })), vec!["volumeBindingMode"]),
+        (csi_node(&json!([{ "name": "d" }])), vec!["spec.drivers[0].nodeID"]),
+        (
+            csi_node(&json!([{ "name": "d", "nodeID": "i" }, { "name": "d", "nodeID": "i" }])),
+            vec!["spec.drivers[1].name"],
+        ),
+        (
+            csi_node(&json!([{ "name": "d", "nodeID": "i", "allocatable": { "count": -1 } }])),
+            vec!["spec.drivers[0].allocatable.count"],
+        ),
+        (attachment(&json!({})), vec!["spec.source"]),
+        (attachment(&json!({ "persistentVolumeName": "v", "inlineVolumeSpec": {} })), vec!["spec.source"]),
         (
             object("policy/v1beta1", "PodDisruptionBudget", &json!({ "metadata": { "name": "x", "namespace": "n" } })),
             vec!["apiVersion"],

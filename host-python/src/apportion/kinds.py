@@ -38,12 +38,17 @@ _KINDS = {
     "PodGroup": ("scheduling.k8s.io", ""),
     "PriorityClass": ("scheduling.k8s.io", "pc"),
     "Workload": ("scheduling.k8s.io", ""),
+    "CSIDriver": ("storage.k8s.io", ""),
+    "CSINode": ("storage.k8s.io", ""),
     "StorageClass": ("storage.k8s.io", "sc"),
+    "VolumeAttachment": ("storage.k8s.io", ""),
 }
 
 _CLUSTER_SCOPED = {
     "ClusterResourceClaimTemplate",
     CONFIGURATION,
+    "CSIDriver",
+    "CSINode",
     "DeviceClass",
     "DeviceTaintRule",
     "Namespace",
@@ -54,6 +59,7 @@ _CLUSTER_SCOPED = {
     "ResourceSlice",
     SOURCE,
     "StorageClass",
+    "VolumeAttachment",
 }
 
 

@@ -75,6 +75,9 @@ impl Server {
             | Object::PersistentVolumeClaim(_)
             | Object::PersistentVolume(_)
             | Object::StorageClass(_)
+            | Object::CSINode(_)
+            | Object::CSIDriver(_)
+            | Object::VolumeAttachment(_)
             | Object::Workload(_) => {}
         }
         if counts(object) || matches!(object, Object::Pod(_)) {

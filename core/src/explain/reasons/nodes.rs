@@ -159,6 +159,14 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
                 "its access mode is `ReadWriteOncePod`: delete the other Pod, or give this one its own claim",
             )
         }
+        Refusal::NoDriver { driver } => {
+            finding("spec.volumes", format!("{} no CSI driver `{driver}`, which a volume of the Pod needs", has()))
+                .with_hint("the CSINode of a node names its drivers: install this one there")
+        }
+        Refusal::TooManyVolumes { driver } => {
+            finding("spec.volumes", format!("{} no room for more volumes of CSI driver `{driver}`", has()))
+                .with_hint("the CSINode has the limit in `allocatable.count`: add nodes, or use fewer volumes")
+        }
         Refusal::VolumeNode => {
             let message = format!("{} no access to a volume of the Pod, which belongs to other nodes", has());
             finding("spec.volumes", message).with_hint("the PersistentVolume's `nodeAffinity` says which nodes have it")

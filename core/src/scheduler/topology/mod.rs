@@ -214,6 +214,12 @@ impl Topology {
         }
     }
 
+    /// The PersistentVolumeClaims of the Pods on a node, with their namespaces.
+    pub(super) fn claims_on(&self, node: &str) -> impl Iterator<Item = (&str, &str)> {
+        let pods = self.homes.get(node).into_iter().flat_map(|home| &home.pods);
+        pods.flat_map(|((namespace, _), pod)| pod.claims.iter().map(|claim| (namespace.as_str(), claim.as_str())))
+    }
+
     /// Whether a placed Pod uses a PersistentVolumeClaim.
     pub(super) fn has_user(&self, claim: &Key) -> bool {
         self.users.contains_key(claim)

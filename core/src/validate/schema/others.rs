@@ -77,3 +77,29 @@ pub(in crate::validate) static STORAGE_CLASS: Type = kind! {
 const TOPOLOGY: Type = object! { matchLabelExpressions: List(&TOPOLOGY_LABEL) };
 
 const TOPOLOGY_LABEL: Type = object! { key: Text; values: List(&Text) };
+
+pub(in crate::validate) static CSI_NODE: Type = kind! { spec: CSI_NODE_SPEC; status @since(V1_37): Any };
+
+const CSI_NODE_SPEC: Type = object! { drivers: List(&CSI_NODE_DRIVER) };
+
+const CSI_NODE_DRIVER: Type = object! {
+    name, nodeID: Text;
+    topologyKeys: List(&Text);
+    allocatable: Opt(&VOLUME_COUNT);
+};
+
+const VOLUME_COUNT: Type = object! { count: Opt(&Int32) };
+
+pub(in crate::validate) static CSI_DRIVER: Type = kind! { spec: CSI_DRIVER_SPEC };
+
+const CSI_DRIVER_SPEC: Type = object! {
+    attachRequired, podInfoOnMount, storageCapacity, requiresRepublish, seLinuxMount: Opt(&Flag);
+    serviceAccountTokenInSecrets, preventPodSchedulingIfMissing @since(V1_35): Opt(&Flag);
+    fsGroupPolicy, volumeLifecycleModes, tokenRequests, nodeAllocatableUpdatePeriodSeconds: Any;
+};
+
+pub(in crate::validate) static VOLUME_ATTACHMENT: Type = kind! { spec: VOLUME_ATTACHMENT_SPEC; status: Any };
+
+const VOLUME_ATTACHMENT_SPEC: Type = object! { attacher, nodeName: Text; source: VOLUME_ATTACHMENT_SOURCE };
+
+const VOLUME_ATTACHMENT_SOURCE: Type = object! { persistentVolumeName: Opt(&Text); inlineVolumeSpec: Any };

@@ -50,13 +50,32 @@ fn classes_and_volumes(dice: &mut Dice) -> Vec<Value> {
             *dice.pick(&[("kubernetes.io/hostname", "n0"), ("kubernetes.io/hostname", "n1"), ("zone", "z1")]);
         let labels = json!({ "tier": dice.pick(&["fast", "slow"]), ZONE: dice.pick(&["z0", "z1"]) });
         let mut spec = json!({ "capacity": { "storage": dice.pick(&["1Gi", "5Gi"]) }, "accessModes": ["ReadWriteOnce"],
-            "storageClassName": "local", "csi": { "driver": "d", "volumeHandle": "secret" } });
+            "storageClassName": "local", "csi": { "driver": "d", "volumeHandle": format!("secret-{number}") } });
         if dice.chance(70) {
             let is_in = json!({ "key": key, "operator": "In", "values": [value] });
             spec["nodeAffinity"] = json!({ "required": { "nodeSelectorTerms": [{ "matchExpressions": [is_in] }] } });
         }
         all.push(json!({ "apiVersion": "v1", "kind": "PersistentVolume",
             "metadata": { "name": format!("pv-{number}"), "labels": labels }, "spec": spec }));
+    }
+    if dice.chance(50) {
+        all.extend(drivers(dice));
+    }
+    all
+}
+
+/// How many volumes nodes can attach, and one that is attached.
+fn drivers(dice: &mut Dice) -> Vec<Value> {
+    let object = |kind: &str, name: &str, spec: Value| json!({ "apiVersion": "storage.k8s.io/v1", "kind": kind, "metadata": { "name": name }, "spec": spec });
+    let source = json!({ "persistentVolumeName": "pv-0" });
+    let mut all = vec![
+        object("CSIDriver", "d", json!({ "attachRequired": true, "preventPodSchedulingIfMissing": dice.chance(50) })),
+        object("VolumeAttachment", "a", json!({ "attacher": "d", "nodeName": "n1", "source": source })),
+    ];
+    for node in ["n0", "n1", "n2"] {
+        let driver = |name: &str, count: usize| json!({ "name": name, "nodeID": "secret", "topologyKeys": ["secret"], "allocatable": { "count": count } });
+        let drivers = json!([driver("d", dice.below(3)), driver("disk.example.com", dice.below(3))]);
+        all.push(object("CSINode", node, json!({ "drivers": drivers })));
     }
     all
 }

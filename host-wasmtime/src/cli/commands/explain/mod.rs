@@ -105,7 +105,9 @@ pub(super) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
 }
 
 /// Kinds of which no object can be Pending.
-const NEVER_PENDING: [&str; 11] = [
+const NEVER_PENDING: [&str; 14] = [
+    "CSIDriver",
+    "CSINode",
     "ClusterResourceClaimTemplate",
     "DeviceClass",
     "DeviceTaintRule",
@@ -117,6 +119,7 @@ const NEVER_PENDING: [&str; 11] = [
     "ResourceSlice",
     "Service",
     "StorageClass",
+    "VolumeAttachment",
 ];
 
 /// Why something in manifests is Pending.
