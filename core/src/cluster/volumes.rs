@@ -140,7 +140,10 @@ impl FreeVolumes {
         let phase = volume.rest.get("status").and_then(|status| status.get("phase"));
         // A volume of a manifest has no phase yet.
         let is_free = phase.is_none_or(|phase| phase == "Available") && !volume.metadata.is_deleting();
-        let Some(class) = class_of(volume).filter(|class| is_free && !class.is_empty()) else { return };
+        if !is_free {
+            return;
+        }
+        let class = class_of(volume).unwrap_or_default();
         let free = FreeVolume::of(volume);
         for place in free.places(class) {
             if is_added {

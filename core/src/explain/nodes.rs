@@ -263,6 +263,7 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
             | Refusal::PodAntiAffinity { .. }
             | Refusal::KeptAway { .. }
             | Refusal::Feature { .. }
+            | Refusal::UnboundClaim { .. }
             | Refusal::ClaimInUse { .. }
             | Refusal::NoDriver { .. }
             | Refusal::TooManyVolumes { .. }

@@ -100,6 +100,11 @@ fn usual(amount: impl Fn(&str) -> Option<i128>) -> Option<Usual> {
 /// Why an ordinary scheduler refuses a node; ordered as kube-scheduler looks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Refusal {
+    /// A claim of the Pod has no volume, and gets none.
+    UnboundClaim {
+        /// The claim.
+        claim: String,
+    },
     /// All terms of the required node affinity name nodes, and this is none of them.
     NotNamed,
     /// The node takes no new Pods.
@@ -205,7 +210,8 @@ impl Refusal {
             | Self::Spread { .. }
             | Self::PodAntiAffinity { .. }
             | Self::KeptAway { .. } => true,
-            Self::NotNamed
+            Self::UnboundClaim { .. }
+            | Self::NotNamed
             | Self::Unschedulable
             | Self::Taint { .. }
             | Self::Affinity
@@ -226,6 +232,7 @@ impl fmt::Display for Refusal {
     /// In kube-scheduler's words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::UnboundClaim { .. } => f.write_str("pod has unbound immediate PersistentVolumeClaims"),
             Self::NotNamed => f.write_str("node(s) didn't satisfy plugin(s) [NodeAffinity]"),
             Self::Unschedulable => f.write_str("node(s) were unschedulable"),
             Self::Taint { .. } => f.write_str("node(s) had untolerated taint(s)"),

@@ -76,6 +76,9 @@ impl<'p> PodFilters<'p> {
         state: &NodeState,
         extended: Option<&ExtendedResources>,
     ) -> Vec<Refusal> {
+        if let Some(refusal) = self.volumes.keeps_from_all() {
+            return vec![refusal];
+        }
         let refusals = state.refusals(&self.seen, &self.requests_beside(extended));
         match refusals.as_slice() {
             [] => match self.shared_volumes.refusal(topology, &state.node) {

@@ -76,7 +76,11 @@ pub fn concern(trigger: &Trigger) -> Concern {
             Concern::Nobody
         }
         (_, Some(Object::Node(_) | Object::DeviceClass(_) | Object::ResourceSlice(_) | Object::DeviceTaintRule(_)))
-        | (Some(Object::DeviceTaintRule(_)), None) => Concern::Everybody,
+        | (Some(Object::DeviceTaintRule(_)), None)
+        // Something that volumes can be found or attached with.
+        | (None, Some(Object::PersistentVolume(_) | Object::StorageClass(_)))
+        | (_, Some(Object::CSINode(_)))
+        | (Some(Object::VolumeAttachment(_)), None) => Concern::Everybody,
         // A domain that nobody can go to holds no spread back.
         (Some(Object::Node(_)), None) => Concern::Neighbours,
         (Some(Object::Namespace(before)), Some(Object::Namespace(after)))

@@ -69,7 +69,11 @@ impl Nodes {
 
     /// What the filters of kube-scheduler say, with the number of nodes for each text.
     pub(super) fn filters(&self) -> String {
-        message::counted(self.texts())
+        match self.ordinary.keys().next() {
+            // It looks at no node then.
+            Some(refusal @ Refusal::UnboundClaim { .. }) => refusal.to_string(),
+            _ => message::counted(self.texts()),
+        }
     }
 
     /// The same, with the number for each cause.

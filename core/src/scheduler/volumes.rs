@@ -1,7 +1,9 @@
 //! Where the volumes of a Pod can be used: a PersistentVolume that a claim is bound to may belong to some nodes, or to a zone. A claim whose volume
 //! is chosen once its Pod has a node needs a free volume there, or a class that makes volumes there.
 //!
-//! A claim that is bound to a volume that does not exist keeps its Pod from every node.
+//! A claim of a class with `Immediate`, or of no class, gets its volume from a controller whatever its Pod does: the smallest free one, or one that
+//! its class makes. Here it gets it with the node of its Pod, and in the order of Pods. One that gets none keeps its Pod from every node, and so does
+//! one that is bound to a volume that does not exist.
 //! Other claims without a volume, and what is not among the objects, keep a Pod from no node. Not looked at: how much space is left for new
 //! volumes. What Pods that have places mean for volumes is in [`super::shared_volumes`].
 //!
@@ -41,6 +43,10 @@ pub(crate) struct Volumes {
     nodes: Vec<NodeSelector>,
     /// Claims without a volume, the smallest first.
     open: Vec<Open>,
+    /// Claims that get a volume whatever node their Pod has, and which.
+    given: Vec<(String, String)>,
+    /// A claim that gets none, whatever node its Pod has.
+    unbound: Option<String>,
     /// Whether a claim is bound to a volume that does not exist.
     lacks_volume: bool,
     /// Positions of labels, and their values on nodes.
@@ -54,6 +60,8 @@ struct Open {
     size: Quantity,
     claim: String,
     class: String,
+    /// Whether it is the node of its Pod that decides.
+    is_delayed: bool,
     ways: Ways,
     selector: Option<LabelSelector>,
     /// The volume that is kept for it.
@@ -72,11 +80,7 @@ impl Volumes {
         let mut all = Self::default();
         for entry in entries(pod) {
             let Some(claim) = claim_name(pod, entry).and_then(|name| claim(cluster, pod, &name)) else { continue };
-            let Some(volume) = bound(cluster, claim) else {
-                all.lacks_volume |= lacks_volume(cluster, claim);
-                all.open.extend(Open::of(cluster, claim));
-                continue;
-            };
+            let Some(volume) = bound(cluster, claim).or_else(|| all.take_up(cluster, claim)) else { continue };
             all.nodes.extend(field(volume, "/nodeAffinity/required").and_then(read_part::<NodeSelector>));
             // Volumes that are made for the Pod are not looked at for this.
             if entry.get("ephemeral").is_some() {
@@ -96,11 +100,44 @@ impl Volumes {
         all
     }
 
+    /// Takes a claim without a volume into account. It comes back with one that it gets whatever node its Pod has: the smallest.
+    fn take_up<'c>(&mut self, cluster: &'c Cluster, claim: &Bystander) -> Option<&'c Bystander> {
+        self.lacks_volume |= lacks_volume(cluster, claim);
+        let open = Open::of(cluster, claim)?;
+        if open.is_delayed {
+            self.open.push(open);
+            return None;
+        }
+        let own = self.given.iter().find(|(claim, _)| *claim == open.claim).map(|(_, volume)| volume.clone());
+        let is_left = |volume: &FreeVolume| self.given.iter().all(|(_, taken)| *taken != volume.name);
+        match own.or_else(|| open.smallest(is_left).map(|volume| volume.name.clone())) {
+            Some(name) => {
+                let volume = volume_of(cluster, &name);
+                self.given.push((open.claim, name));
+                volume
+            }
+            None if open.made.is_some() => {
+                self.open.push(open);
+                None
+            }
+            None => {
+                self.unbound = Some(open.claim);
+                None
+            }
+        }
+    }
+
+    /// What keeps the Pod from all nodes before any is looked at.
+    pub(super) fn keeps_from_all(&self) -> Option<Refusal> {
+        self.unbound.as_ref().map(|claim| Refusal::UnboundClaim { claim: claim.clone() })
+    }
+
     /// The same without what the filters that are off look at.
     pub(super) fn seen(mut self, has_binding: bool, has_zones: bool) -> Self {
         if !has_binding {
             self.nodes.clear();
             self.open.clear();
+            self.unbound = None;
             self.lacks_volume = false;
         }
         if !has_zones {
@@ -111,6 +148,9 @@ impl Volumes {
 
     /// What speaks against a node. Of an inferred node too few labels are known.
     pub(crate) fn refusals(&self, node: &Node) -> Vec<Refusal> {
+        if let Some(refusal) = self.keeps_from_all() {
+            return vec![refusal];
+        }
         if is_inferred(node) {
             return Vec::new();
         }
@@ -137,8 +177,9 @@ impl Volumes {
 
     /// The claims that get a volume that there is on a node, and which; `None` where some claim gets none at all.
     pub(crate) fn chosen(&self, node: &Node) -> Option<Vec<(&str, &str)>> {
-        let chosen = self.found(node)?.into_iter();
-        Some(chosen.map(|(open, volume)| (open.claim.as_str(), volume.name.as_str())).collect())
+        let chosen = self.found(node)?.into_iter().map(|(open, volume)| (open.claim.as_str(), volume.name.as_str()));
+        let given = self.given.iter().map(|(claim, volume)| (claim.as_str(), volume.as_str()));
+        Some(chosen.chain(given).collect())
     }
 
     fn found(&self, node: &Node) -> Option<Vec<(&Open, &FreeVolume)>> {
@@ -174,17 +215,13 @@ impl Volumes {
 }
 
 impl Open {
-    /// Nothing for a claim that gets its volume without its Pods, and where it is not known which volumes there are.
+    /// Nothing for a claim that has a volume, or none and no class, and where it is not known which volumes there are.
     fn of(cluster: &Cluster, claim: &Bystander) -> Option<Self> {
-        let bystanders = cluster.bystanders();
-        let name = class_of(claim).filter(|class| !class.is_empty())?;
-        let class = bystanders.get(&("StorageClass".to_owned(), String::new(), name.to_owned()))?;
-        let is_delayed = class.rest.get("volumeBindingMode").is_some_and(|mode| mode == "WaitForFirstConsumer");
-        if !is_delayed || !volume_name(claim).is_empty() {
-            return None;
-        }
-        let provisioner = class.rest.get("provisioner").and_then(Value::as_str).unwrap_or_default();
-        let makes = !matches!(provisioner, "" | "kubernetes.io/no-provisioner");
+        let name = class_of(claim).filter(|_| volume_name(claim).is_empty())?;
+        let class = cluster.bystanders().get(&("StorageClass".to_owned(), String::new(), name.to_owned()));
+        let says = |field: &str| class.and_then(|class| class.rest.get(field)?.as_str()).unwrap_or_default();
+        let is_delayed = says("volumeBindingMode") == "WaitForFirstConsumer";
+        let makes = !matches!(says("provisioner"), "" | "kubernetes.io/no-provisioner");
         if !makes && !cluster.has_bystanders(volumes::KIND) {
             return None;
         }
@@ -192,19 +229,26 @@ impl Open {
             size: amount(claim, "/resources/requests/storage"),
             claim: claim.metadata.name.clone(),
             class: name.to_owned(),
+            is_delayed,
             ways: Ways::of(claim),
             selector: field(claim, "/selector").and_then(read_part),
             own: None,
             free: cluster.free_volumes().clone(),
-            made: makes.then(|| topologies(class)),
-            selected: claim.metadata.annotations.get("volume.kubernetes.io/selected-node").cloned(),
+            made: class.filter(|_| makes).map(topologies),
+            selected: claim
+                .metadata
+                .annotations
+                .get("volume.kubernetes.io/selected-node")
+                .filter(|_| is_delayed)
+                .cloned(),
         };
         let key = (claim.metadata.namespace.clone(), claim.metadata.name.clone());
         let kept = open.free.kept_for(&key).filter_map(|volume| volume_of(cluster, volume));
         let own =
             kept.filter(|volume| is_kept_for(volume, claim)).map(FreeVolume::of).find(|volume| open.is_of_kind(volume));
         open.own = own;
-        Some(open)
+        let is_class_known = class.is_some() || name.is_empty();
+        (is_class_known || !open.has_none()).then_some(open)
     }
 
     /// The volume that it gets with a node.
@@ -228,8 +272,15 @@ impl Open {
 
     /// Whether no volume that there is will do.
     fn has_none(&self) -> bool {
+        self.smallest(|_| true).is_none()
+    }
+
+    /// The smallest volume that will do, wherever it is.
+    fn smallest(&self, is_left: impl Fn(&FreeVolume) -> bool) -> Option<&FreeVolume> {
         let selector = self.selector();
-        self.own.is_none() && !self.free.of_class(&self.class).any(|volume| self.suits(selector.as_ref(), volume))
+        let free = self.free.of_class(&self.class).filter(|volume| self.suits(selector.as_ref(), volume));
+        let fitting = if self.own.is_some() { None } else { Some(free) }.into_iter().flatten();
+        fitting.chain(&self.own).filter(|volume| is_left(volume)).min_by_key(|volume| (&volume.size, &volume.name))
     }
 
     fn selector(&self) -> Option<Selector> {
@@ -460,10 +511,30 @@ mod tests {
             json!([{ "matchLabelExpressions": [{ "key": "topology.kubernetes.io/zone", "values": ["a", "c"] }] }]);
         assert_eq!(open(&in_a, &[], &[claim("1Gi")]), on_a);
         assert_eq!(open(&in_a, &[volume("1Gi", "b")], &[claim("1Gi")]), [fits.clone(), fits.clone()]);
-        // Not known which volumes there are; not the scheduler's to choose one.
-        assert_eq!(open(&local, &[], &[claim("1Gi")]), [fits.clone(), fits.clone()]);
+        // Not known which volumes there are.
+        assert_eq!(open(&local, &[], &[claim("1Gi")]), [fits.clone(), fits]);
+    }
+
+    #[test]
+    fn a_claim_that_waits_for_no_pod_has_the_smallest_volume_wherever_that_is() {
+        let zone = |name: &str| {
+            json!({ "required": { "nodeSelectorTerms": [{ "matchExpressions": [
+                { "key": "topology.kubernetes.io/zone", "operator": "In", "values": [name] }] }] } })
+        };
+        let volume = |size: &str, name: &str| json!({ "capacity": { "storage": size }, "nodeAffinity": zone(name) });
+        let claim = |size: &str| json!({ "resources": { "requests": { "storage": size } } });
+        let (fits, elsewhere) = (Vec::new(), vec![Refusal::VolumeNode]);
         let at_once = json!({ "provisioner": "kubernetes.io/no-provisioner" });
-        assert_eq!(open(&at_once, &[volume("1Gi", "a")], &[claim("2Gi")]), [fits.clone(), fits]);
+        let two = [volume("2Gi", "a"), volume("1Gi", "b")];
+        assert_eq!(open(&at_once, &two, &[claim("1Gi")]), [elsewhere.clone(), fits.clone()]);
+        assert_eq!(open(&at_once, &two, &[claim("2Gi")]), [fits.clone(), elsewhere.clone()]);
+        assert_eq!(open(&at_once, &two, &[claim("1Gi"), claim("1Gi")]), [elsewhere.clone(), elsewhere]);
+        let none = vec![Refusal::UnboundClaim { claim: "c0".to_owned() }];
+        assert_eq!(open(&at_once, &two, &[claim("3Gi")]), [none.clone(), none]);
+        // Not known which volumes there are; its class makes one.
+        assert_eq!(open(&at_once, &[], &[claim("3Gi")]), [fits.clone(), fits.clone()]);
+        let made = json!({ "provisioner": "disk.example.com" });
+        assert_eq!(open(&made, &two, &[claim("3Gi")]), [fits.clone(), fits]);
     }
 
     #[test]

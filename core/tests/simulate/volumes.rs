@@ -1,5 +1,7 @@
 //! Claims whose volume is found, or made, once their Pod has a node.
 
+use apportion_core::allocate::Limits;
+use apportion_core::control_plane::{Command, Simulation};
 use apportion_core::finding::{Code, ObjectRef};
 use apportion_core::profile::{Profile, Version};
 use serde_json::{Value, json};
@@ -308,4 +310,33 @@ spec: { attachRequired: true, podInfoOnMount: false, storageCapacity: false, pre
     let said = told(&of(Version::V1_37), "p");
     assert!(said.contains("1 disk.example.com CSI driver is not installed on the node."), "{said}");
     assert_eq!(told(&of(Version::V1_36), "p"), "a");
+}
+
+/// A claim of a class that does not wait for a Pod gets the smallest volume, and one that gets none keeps its Pod from all nodes.
+#[test]
+fn a_claim_that_waits_for_no_pod_gets_a_volume_or_keeps_its_pod_pending() {
+    let class = CLASS.replace("volumeBindingMode: WaitForFirstConsumer", "volumeBindingMode: Immediate");
+    let unknown = CLASS.split_once("---").unwrap().1.replace("storageClassName: local", "storageClassName: ''");
+    let (one, two) = (with_claim("one", "local"), with_claim("two", "local"));
+    let ran = run(&format!("{class}{one}{two}"));
+    assert_eq!(told(&ran, "one"), "a");
+    let words = "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
+    assert_eq!(told(&ran, "two"), words);
+    let reason = ran.reason("two");
+    assert!(reason.message.contains("PersistentVolumeClaim `two` has no volume, no free one suits it"), "{reason:?}");
+    assert!(!ran.has(Code::RunNotModelled), "{:?}", ran.report.findings);
+    // No class at all is one as well.
+    let none = with_claim("one", "''");
+    assert_eq!(told(&run(&format!("{unknown}{none}")), "one"), "a");
+    // A volume that comes later is found.
+    let mut simulation = Simulation::of(ran.engine.cluster(), Limits::default());
+    let volume = ran.engine.get(&ObjectRef::new("PersistentVolume", "", "disk-1")).unwrap();
+    let volume = json!({ "apiVersion": "v1", "kind": "PersistentVolume", "metadata": { "name": "disk-2" },
+        "spec": { "capacity": { "storage": "9Gi" }, "accessModes": ["ReadWriteOnce"], "storageClassName": "local",
+            "local": { "path": "/disks/2" }, "nodeAffinity": volume["spec"]["nodeAffinity"] } });
+    simulation.run_until(simulation.now().plus_seconds(60));
+    simulation.perform(Command::Create(volume)).unwrap();
+    simulation.run_until(simulation.now().plus_seconds(60));
+    let pods = simulation.server().cluster().pods();
+    assert_eq!(pods.get(&("default".to_owned(), "two".to_owned())).unwrap().spec.node_name, "a");
 }

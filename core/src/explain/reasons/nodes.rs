@@ -153,6 +153,12 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
             finding("spec.containers", format!("{} host port `{port}` in use already", has()))
                 .with_hint("another Pod there asks for it: leave out `hostPort`, or have fewer Pods than nodes")
         }
+        Refusal::UnboundClaim { claim } => {
+            let message =
+                format!("PersistentVolumeClaim `{claim}` has no volume, no free one suits it, and none is made");
+            finding("spec.volumes", message)
+                .with_hint("a free PersistentVolume needs the claim's class, size, access modes and labels")
+        }
         Refusal::ClaimInUse { claim } => {
             let message = format!("another Pod uses PersistentVolumeClaim `{claim}`, which is for one Pod alone");
             finding("spec.volumes", message).with_hint(
