@@ -157,6 +157,8 @@ kinds! {
     CSINode(Bystander) = "CSINode" in "storage.k8s.io", false;
     /// What a driver of volumes needs.
     CSIDriver(Bystander) = "CSIDriver" in "storage.k8s.io", false;
+    /// How much space there is for new volumes.
+    CSIStorageCapacity(Bystander) = "CSIStorageCapacity" in "storage.k8s.io", true;
     /// A volume that is attached to a node.
     VolumeAttachment(Bystander) = "VolumeAttachment" in "storage.k8s.io", false;
 }

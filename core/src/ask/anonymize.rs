@@ -247,7 +247,7 @@ fn visit_field(name: &str, field: &mut Value, visit: &mut Visitor<'_>) {
         "pool" if field.is_string() => visit_text(Some(field), Kind::Place, visit),
         "pool" => visit_text(field.get_mut("name"), Kind::Place, visit),
         "workloadRef" => visit_text(field.get_mut("name"), Kind::Workload, visit),
-        "labelSelector" | "namespaceSelector" | "selector" => {
+        "labelSelector" | "namespaceSelector" | "nodeTopology" | "selector" => {
             if let Some(selector) = field.as_object_mut() {
                 visit_selector(selector, visit);
             }

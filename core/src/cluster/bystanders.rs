@@ -17,6 +17,7 @@ impl Cluster {
     fn count_volume(&mut self, kind: &str, object: &Bystander, is_added: bool) {
         match kind {
             volumes::KIND => self.free_volumes.count(object, is_added),
+            volumes::SPACE => self.space.count_space(object, is_added),
             attachments::KIND => attachments::count(&mut self.attachments, object, is_added),
             _ => {}
         }
@@ -39,6 +40,11 @@ impl Cluster {
     /// PersistentVolumes that no claim has.
     pub(crate) fn free_volumes(&self) -> &volumes::FreeVolumes {
         &self.free_volumes
+    }
+
+    /// Where volumes can be made, and how large.
+    pub(crate) fn space(&self) -> &volumes::FreeVolumes {
+        &self.space
     }
 
     /// The Services of a namespace.

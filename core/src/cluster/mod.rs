@@ -93,6 +93,8 @@ pub struct Cluster {
     scheduler_configurations: SharedMap<String, SchedulerConfiguration>,
     bystanders: SharedMap<(String, String, String), Bystander>,
     free_volumes: FreeVolumes,
+    /// Space for volumes that are made.
+    space: FreeVolumes,
     /// Where volumes are attached.
     attachments: attachments::ByNode,
     arrivals: SharedMap<(String, String, String), u64>,
@@ -303,6 +305,7 @@ impl Cluster {
             | Object::StorageClass(object)
             | Object::CSINode(object)
             | Object::CSIDriver(object)
+            | Object::CSIStorageCapacity(object)
             | Object::VolumeAttachment(object) => {
                 self.apply_bystander((kind, key.0, key.1), Arc::unwrap_or_clone(object))
             }
@@ -512,6 +515,7 @@ impl Cluster {
             | "StorageClass"
             | "CSINode"
             | "CSIDriver"
+            | "CSIStorageCapacity"
             | "VolumeAttachment") => self.delete_bystander(&(kind.to_owned(), key.0, key.1)),
             kind => {
                 let key = (kind.to_owned(), key.0, key.1);
@@ -591,6 +595,7 @@ impl Cluster {
             | "StorageClass"
             | "CSINode"
             | "CSIDriver"
+            | "CSIStorageCapacity"
             | "VolumeAttachment") => {
                 let object = Arc::new(self.bystanders.get(&(kind.to_owned(), key.0, key.1))?.clone());
                 match kind {
@@ -600,6 +605,7 @@ impl Cluster {
                     "StorageClass" => Object::StorageClass(object),
                     "CSINode" => Object::CSINode(object),
                     "CSIDriver" => Object::CSIDriver(object),
+                    "CSIStorageCapacity" => Object::CSIStorageCapacity(object),
                     "VolumeAttachment" => Object::VolumeAttachment(object),
                     _ => Object::PersistentVolume(object),
                 }

@@ -48,7 +48,7 @@ kinds! {
     "Workload" => scheduling_workloads[place];
     "PriorityClass" => priority_classes[name];
     scheduler_configuration::KIND => scheduler_configurations[name];
-    "CSIDriver" | "CSINode" | "PersistentVolume" | "PersistentVolumeClaim" | "PodDisruptionBudget" | "Service" | "StorageClass"
+    "CSIDriver" | "CSINode" | "CSIStorageCapacity" | "PersistentVolume" | "PersistentVolumeClaim" | "PodDisruptionBudget" | "Service" | "StorageClass"
         | "VolumeAttachment" => bystanders[of_kind];
 }
 

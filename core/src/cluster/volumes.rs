@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Key, SharedMap};
 use crate::api::node::{Node, NodeSelector};
@@ -12,6 +12,9 @@ use crate::api::read::{Json, Path};
 
 /// The kind of volumes.
 pub(crate) const KIND: &str = "PersistentVolume";
+
+/// The kind that says how much space there is for new ones.
+pub(super) const SPACE: &str = "CSIStorageCapacity";
 
 /// StorageClass, key and value of a node label, size, name of a volume. Key and value are empty if no single label says where the volume is.
 type Place = (String, String, String, Quantity, String);
@@ -37,6 +40,8 @@ impl PartialEq for FreeVolumes {
 pub(crate) struct FreeVolume {
     pub(crate) name: String,
     pub(crate) size: Quantity,
+    /// How much there is, of which a volume that is made takes some.
+    pub(crate) whole: Quantity,
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) nodes: Reach,
     pub(crate) ways: Ways,
@@ -76,8 +81,24 @@ pub(crate) enum Reach {
 impl Reach {
     /// Of a volume.
     pub(crate) fn of(volume: &Bystander) -> Self {
-        let Some(required) = field(volume, "/nodeAffinity/required") else { return Self::All };
+        field(volume, "/nodeAffinity/required").map_or(Self::All, Self::selected)
+    }
+
+    /// Those that a node selector selects.
+    pub(crate) fn selected(required: &Value) -> Self {
         Self::of_label(required).or_else(|| read_part(required).map(Self::Selected)).unwrap_or(Self::All)
+    }
+
+    /// Those that a label selector selects.
+    fn labelled(selector: &Value) -> Self {
+        let labels = selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten();
+        let labels = labels.map(|(key, value)| json!({ "key": key, "operator": "In", "values": [value] }));
+        let expressions = selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten().cloned();
+        let all: Vec<Value> = labels.chain(expressions).collect();
+        match all.is_empty() {
+            true => Self::All,
+            false => Self::selected(&json!({ "nodeSelectorTerms": [{ "matchExpressions": all }] })),
+        }
     }
 
     fn of_label(required: &Value) -> Option<Self> {
@@ -107,10 +128,24 @@ impl FreeVolume {
         Self {
             name: volume.metadata.name.clone(),
             size: amount(volume, "/capacity/storage"),
+            whole: amount(volume, "/capacity/storage"),
             labels: volume.metadata.labels.clone(),
             nodes: Reach::of(volume),
             ways: Ways::of(volume),
         }
+    }
+
+    /// What a CSIStorageCapacity says; nothing where no node can use it, or it is not said how much there is.
+    fn of_space(space: &Bystander) -> Option<Self> {
+        let amount = |name: &str| space.rest.get(name).and_then(read_part::<Quantity>);
+        Some(Self {
+            name: format!("{}/{}", space.metadata.namespace, space.metadata.name),
+            size: amount("maximumVolumeSize").or_else(|| amount("capacity"))?,
+            whole: amount("capacity").unwrap_or_default(),
+            labels: BTreeMap::new(),
+            nodes: Reach::labelled(space.rest.get("nodeTopology").filter(|topology| !topology.is_null())?),
+            ways: Ways { mode: String::new(), attributes_class: String::new(), access_modes: Vec::new() },
+        })
     }
 
     fn places(&self, class: &str) -> Vec<Place> {
@@ -143,8 +178,16 @@ impl FreeVolumes {
         if !is_free {
             return;
         }
-        let class = class_of(volume).unwrap_or_default();
-        let free = FreeVolume::of(volume);
+        self.put(class_of(volume).unwrap_or_default(), &FreeVolume::of(volume), is_added);
+    }
+
+    /// Adds space for volumes that are made, or takes it out again.
+    pub(super) fn count_space(&mut self, space: &Bystander, is_added: bool) {
+        let class = space.rest.get("storageClassName").and_then(Value::as_str).unwrap_or_default();
+        FreeVolume::of_space(space).into_iter().for_each(|free| self.put(class, &free, is_added));
+    }
+
+    fn put(&mut self, class: &str, free: &FreeVolume, is_added: bool) {
         for place in free.places(class) {
             if is_added {
                 self.by_place.insert(place, free.clone());

@@ -269,6 +269,7 @@ fn changes(mut pod: Pod, mut requests: Resources, mut state: NodeState) -> Optio
             | Refusal::TooManyVolumes { .. }
             | Refusal::VolumeNode
             | Refusal::NoVolume
+            | Refusal::NoSpace
             | Refusal::VolumeMissing
             | Refusal::VolumeZone
             | Refusal::Devices(_) => return None,

@@ -151,6 +151,8 @@ pub(crate) enum Refusal {
     VolumeNode,
     /// There is no free volume for a claim of the Pod, and none can be made.
     NoVolume,
+    /// There is too little space for a volume that is to be made.
+    NoSpace,
     /// A claim of the Pod is bound to a volume that does not exist.
     VolumeMissing,
     /// A volume of the Pod is in another zone or region.
@@ -218,6 +220,7 @@ impl Refusal {
             | Self::AddedAffinity
             | Self::VolumeNode
             | Self::NoVolume
+            | Self::NoSpace
             | Self::VolumeMissing
             | Self::VolumeZone
             | Self::NoDomain { .. }
@@ -248,6 +251,7 @@ impl fmt::Display for Refusal {
             Self::TooManyVolumes { .. } => f.write_str("node(s) exceed max volume count"),
             Self::VolumeNode => f.write_str("node(s) didn't match PersistentVolume's node affinity"),
             Self::NoVolume => f.write_str("node(s) didn't find available persistent volumes to bind"),
+            Self::NoSpace => f.write_str("node(s) did not have enough free storage"),
             Self::VolumeMissing => {
                 f.write_str("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
             }

@@ -79,7 +79,7 @@ pub fn concern(trigger: &Trigger) -> Concern {
         | (Some(Object::DeviceTaintRule(_)), None)
         // Something that volumes can be found or attached with.
         | (None, Some(Object::PersistentVolume(_) | Object::StorageClass(_)))
-        | (_, Some(Object::CSINode(_)))
+        | (_, Some(Object::CSINode(_) | Object::CSIStorageCapacity(_)))
         | (Some(Object::VolumeAttachment(_)), None) => Concern::Everybody,
         // A domain that nobody can go to holds no spread back.
         (Some(Object::Node(_)), None) => Concern::Neighbours,

@@ -4,8 +4,7 @@
 //! A claim of a class with `Immediate`, or of no class, gets its volume from a controller whatever its Pod does: the smallest free one, or one that
 //! its class makes. Here it gets it with the node of its Pod, and in the order of Pods. One that gets none keeps its Pod from every node, and so does
 //! one that is bound to a volume that does not exist.
-//! Other claims without a volume, and what is not among the objects, keep a Pod from no node. Not looked at: how much space is left for new
-//! volumes. What Pods that have places mean for volumes is in [`super::shared_volumes`].
+//! Other claims without a volume, and what is not among the objects, keep a Pod from no node. What Pods that have places mean for volumes is in [`super::shared_volumes`].
 //!
 //! Source: `plugins/volumebinding`, `plugins/volumezone`.
 
@@ -70,6 +69,8 @@ struct Open {
     free: FreeVolumes,
     /// Whether volumes are made, and the nodes for which.
     made: Option<Reach>,
+    /// Where there is space for them, if that is told.
+    space: Option<FreeVolumes>,
     /// The node for which one is being made.
     selected: Option<String>,
 }
@@ -95,7 +96,8 @@ impl Volumes {
                 }
             }
         }
-        all.open.arrange_by(|one, other| one.size.cmp(&other.size).then_with(|| one.claim.cmp(&other.claim)));
+        let rank = |open: &Open| (open.selected.is_none(), open.size.clone(), open.claim.clone());
+        all.open.arrange_by_key(rank);
         all.open.dedup_by(|one, other| one.claim == other.claim);
         all
     }
@@ -156,12 +158,11 @@ impl Volumes {
         }
         let is_there = self.nodes.iter().all(|nodes| selects(nodes, node));
         let binding = [
-            (is_there, Refusal::VolumeNode),
-            (self.chosen(node).is_some(), Refusal::NoVolume),
-            (!self.lacks_volume, Refusal::VolumeMissing),
+            (!is_there).then_some(Refusal::VolumeNode),
+            self.found(node).err(),
+            self.lacks_volume.then_some(Refusal::VolumeMissing),
         ];
-        let refusals: Vec<Refusal> =
-            binding.into_iter().filter_map(|(fits, refusal)| (!fits).then_some(refusal)).collect();
+        let refusals: Vec<Refusal> = binding.into_iter().flatten().collect();
         if !refusals.is_empty() {
             return refusals;
         }
@@ -177,22 +178,29 @@ impl Volumes {
 
     /// The claims that get a volume that there is on a node, and which; `None` where some claim gets none at all.
     pub(crate) fn chosen(&self, node: &Node) -> Option<Vec<(&str, &str)>> {
-        let chosen = self.found(node)?.into_iter().map(|(open, volume)| (open.claim.as_str(), volume.name.as_str()));
+        let chosen =
+            self.found(node).ok()?.into_iter().map(|(open, volume)| (open.claim.as_str(), volume.name.as_str()));
         let given = self.given.iter().map(|(claim, volume)| (claim.as_str(), volume.as_str()));
         Some(chosen.chain(given).collect())
     }
 
-    fn found(&self, node: &Node) -> Option<Vec<(&Open, &FreeVolume)>> {
+    /// Claims with their volumes.
+    ///
+    /// # Errors
+    ///
+    /// Why some claim gets none.
+    fn found(&self, node: &Node) -> Result<Vec<(&Open, &FreeVolume)>, Refusal> {
         let mut found: Vec<(&Open, &FreeVolume)> = Vec::new();
         for open in &self.open {
             let is_left = |volume: &FreeVolume| found.iter().all(|(_, taken)| taken.name != volume.name);
             match open.found(node, is_left) {
                 Some(volume) => found.push((open, volume)),
-                None if open.is_made_on(node) => {}
-                None => return None,
+                None if !open.is_made_on(node) => return Err(Refusal::NoVolume),
+                None if open.space.is_some() && open.space_on(node).is_none() => return Err(Refusal::NoSpace),
+                None => {}
             }
         }
-        Some(found)
+        Ok(found)
     }
 
     /// Whether a claim gets its volume with a node.
@@ -203,10 +211,18 @@ impl Volumes {
     /// The bytes that are asked for, and those of the volumes that there are for them on a node: one pair for each class.
     pub(super) fn sums(&self, node: &Node) -> Vec<(i64, i64)> {
         let mut sums: Vec<(&str, (i64, i64))> = Vec::new();
-        for (open, volume) in self.found(node).unwrap_or_default() {
-            let (asked, size) = (open.size.value_rounded_up(), volume.size.value_rounded_up());
+        let mut found = self.found(node).unwrap_or_default();
+        let are_made = found.is_empty();
+        if are_made {
+            found.extend(self.open.iter().filter_map(|open| Some((open, open.space_on(node)?))));
+        }
+        for (open, volume) in found {
+            let (asked, size) = (open.size.value_rounded_up(), volume.whole.value_rounded_up());
             match sums.iter_mut().find(|(class, _)| *class == open.class) {
-                Some((_, sum)) => *sum = (sum.0.saturating_add(asked), sum.1.saturating_add(size)),
+                // All that are made share the space.
+                Some((_, sum)) => {
+                    *sum = (sum.0.saturating_add(asked), if are_made { size } else { sum.1.saturating_add(size) });
+                }
                 None => sums.push((&open.class, (asked, size))),
             }
         }
@@ -225,6 +241,11 @@ impl Open {
         if !makes && !cluster.has_bystanders(volumes::KIND) {
             return None;
         }
+        let driver = ("CSIDriver".to_owned(), String::new(), says("provisioner").to_owned());
+        let driver = cluster.bystanders().get(&driver);
+        let tells = driver.is_some_and(|driver| field(driver, "/storageCapacity").is_some_and(|tells| tells == true));
+        // For a claim that asks for no amount there is enough.
+        let has_space = tells && field(claim, "/resources/requests/storage").is_some();
         let mut open = Self {
             size: amount(claim, "/resources/requests/storage"),
             claim: claim.metadata.name.clone(),
@@ -234,6 +255,7 @@ impl Open {
             selector: field(claim, "/selector").and_then(read_part),
             own: None,
             free: cluster.free_volumes().clone(),
+            space: has_space.then(|| cluster.space().clone()),
             made: class.filter(|_| makes).map(topologies),
             selected: claim
                 .metadata
@@ -268,6 +290,11 @@ impl Open {
     fn is_made_on(&self, node: &Node) -> bool {
         self.selected.as_ref().is_none_or(|selected| *selected == node.metadata.name)
             && self.made.as_ref().is_some_and(|nodes| nodes.has(node))
+    }
+
+    /// The space from which a volume is made for a node: the least that is enough, where there are several.
+    fn space_on(&self, node: &Node) -> Option<&FreeVolume> {
+        self.space.as_ref()?.smallest((&self.class, &self.size), node, |_| true)
     }
 
     /// Whether no volume that there is will do.

@@ -32,6 +32,7 @@ pub(super) enum Kind {
     StorageClass,
     CSINode,
     CSIDriver,
+    CSIStorageCapacity,
     VolumeAttachment,
 }
 
@@ -118,6 +119,8 @@ kinds! {
     CSINode "CSINode" in "storage.k8s.io", Cluster, false, None, ["v1" CSI_NODE ALWAYS, "v1beta1" CSI_NODE NEVER];
     CSIDriver "CSIDriver" in "storage.k8s.io", Cluster, false, None,
         ["v1" CSI_DRIVER ALWAYS, "v1beta1" CSI_DRIVER NEVER];
+    CSIStorageCapacity "CSIStorageCapacity" in "storage.k8s.io", Namespace, false, None,
+        ["v1" CSI_STORAGE_CAPACITY ALWAYS, "v1beta1" CSI_STORAGE_CAPACITY NEVER];
     VolumeAttachment "VolumeAttachment" in "storage.k8s.io", Cluster, true, None,
         ["v1" VOLUME_ATTACHMENT ALWAYS, "v1beta1" VOLUME_ATTACHMENT NEVER];
 }

@@ -54,6 +54,7 @@ pub(super) fn check(out: &mut Report<'_>, kind: Kind, object: &Node<'_, '_>, old
         Kind::PersistentVolume => volume(out, &spec, meta::is_found(object.value)),
         Kind::StorageClass => storage_class(out, object),
         Kind::CSINode => node_drivers(out, &spec.field("drivers")),
+        Kind::CSIStorageCapacity => space(out, object),
         Kind::VolumeAttachment => attachment(out, &spec),
         _ => {}
     }
@@ -237,6 +238,14 @@ fn node_drivers(out: &mut Report<'_>, drivers: &Node<'_, '_>) {
             out.required(id.at, "what the driver calls the node is needed");
         }
         out.not_negative(&driver.field("allocatable").field("count"));
+    }
+}
+
+fn space(out: &mut Report<'_>, object: &Node<'_, '_>) {
+    label_selector::check(out, &object.field("nodeTopology"));
+    out.needed_text(&object.field("storageClassName"), "the class of the volumes is needed", names::subdomain);
+    if quantity(object.peek("capacity")).is_some_and(|amount| amount.signum() < 0) {
+        out.invalid("capacity", "must be greater than or equal to 0");
     }
 }
 

@@ -193,6 +193,7 @@ fn check(out: &mut Report<'_>, kind: Kind, version: &str, object: &Node<'_, '_>,
         | Kind::StorageClass
         | Kind::CSINode
         | Kind::CSIDriver
+        | Kind::CSIStorageCapacity
         | Kind::VolumeAttachment => others::check(out, kind, object, old),
     }
 }
@@ -228,6 +229,7 @@ fn update_status(out: &mut Report<'_>, kind: Kind, object: &mut Value, old: &Val
         | Kind::StorageClass
         | Kind::CSINode
         | Kind::CSIDriver
+        | Kind::CSIStorageCapacity
         | Kind::VolumeAttachment => {}
     }
 }

@@ -340,3 +340,43 @@ fn a_claim_that_waits_for_no_pod_gets_a_volume_or_keeps_its_pod_pending() {
     let pods = simulation.server().cluster().pods();
     assert_eq!(pods.get(&("default".to_owned(), "two".to_owned())).unwrap().spec.node_name, "a");
 }
+
+/// A driver that says how much space there is has volumes made only where there is enough.
+#[test]
+fn a_volume_is_made_where_there_is_space() {
+    let objects = "
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: { name: disk.example.com }
+spec: { attachRequired: false, storageCapacity: true }
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: { name: made }
+provisioner: disk.example.com
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: Node
+metadata: { name: a, labels: { rack: a } }
+---
+apiVersion: v1
+kind: Node
+metadata: { name: b, labels: { rack: b } }
+---
+";
+    let space = |name: &str, rest: &str| {
+        format!(
+            "apiVersion: storage.k8s.io/v1\nkind: CSIStorageCapacity\nmetadata: {{ namespace: kube-system, name: {name} }}\nstorageClassName: made\nnodeTopology: {{ matchLabels: {{ rack: {name} }} }}\n{rest}\n---\n"
+        )
+    };
+    let all = |a: &str, b: &str| run(&[objects, &space("a", a), &space("b", b), &with_claim("one", "made")].concat());
+    assert_eq!(told(&all("capacity: 4Gi", "capacity: 9Gi"), "one"), "b");
+    assert_eq!(told(&all("capacity: 9Gi\nmaximumVolumeSize: 1Gi", "capacity: 5Gi"), "one"), "b");
+    let none = all("capacity: 4Gi", "");
+    let said = told(&none, "one");
+    assert!(said.contains("0/2 nodes are available: 2 node(s) did not have enough free storage."), "{said}");
+    assert!(none.reason("one").message.contains("too little space for a volume that is to be made"));
+    let off = objects.replace("storageCapacity: true", "storageCapacity: false");
+    assert_eq!(told(&run(&[&off, &with_claim("one", "made")].map(String::as_str).concat()), "one"), "a");
+}

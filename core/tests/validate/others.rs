@@ -31,6 +31,12 @@ fn csi_node(drivers: &Value) -> Value {
     storage("CSINode", &json!({ "drivers": drivers }))
 }
 
+fn space(fields: &Value) -> Value {
+    let mut object = object("storage.k8s.io/v1", "CSIStorageCapacity", fields);
+    object["metadata"]["namespace"] = json!("n");
+    object
+}
+
 fn attachment(source: &Value) -> Value {
     storage("VolumeAttachment", &json!({ "attacher": "d", "nodeName": "n", "source": source }))
 }
@@ -91,6 +97,7 @@ fn what_is_right_is_accepted_without_a_word() {
         csi_node(&json!([{ "name": "d", "nodeID": "i", "topologyKeys": null, "allocatable": { "count": 0 } }])),
         storage("CSIDriver", &json!({ "attachRequired": true, "storageCapacity": false })),
         attachment(&json!({ "persistentVolumeName": "v" })),
+        space(&json!({ "storageClassName": "c", "capacity": "1Gi", "nodeTopology": { "matchLabels": { "a": "b" } } })),
     ] {
         assert_eq!(brief(&create(right.clone())), [], "{right}");
     }
@@ -148,6 +155,8 @@ fn what_the_api_server_refuses_is_refused_where_it_stands() {
             csi_node(&json!([{ "name": "d", "nodeID": "i", "allocatable": { "count": -1 } }])),
             vec!["spec.drivers[0].allocatable.count"],
         ),
+        (space(&json!({ "capacity": "1Gi" })), vec!["storageClassName"]),
+        (space(&json!({ "storageClassName": "c", "capacity": "-1" })), vec!["capacity"]),
         (attachment(&json!({})), vec!["spec.source"]),
         (attachment(&json!({ "persistentVolumeName": "v", "inlineVolumeSpec": {} })), vec!["spec.source"]),
         (

@@ -40,6 +40,7 @@ _KINDS = {
     "Workload": ("scheduling.k8s.io", ""),
     "CSIDriver": ("storage.k8s.io", ""),
     "CSINode": ("storage.k8s.io", ""),
+    "CSIStorageCapacity": ("storage.k8s.io", ""),
     "StorageClass": ("storage.k8s.io", "sc"),
     "VolumeAttachment": ("storage.k8s.io", ""),
 }

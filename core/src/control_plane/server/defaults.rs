@@ -77,6 +77,7 @@ impl Server {
             | Object::StorageClass(_)
             | Object::CSINode(_)
             | Object::CSIDriver(_)
+            | Object::CSIStorageCapacity(_)
             | Object::VolumeAttachment(_)
             | Object::Workload(_) => {}
         }

@@ -184,6 +184,10 @@ fn unsuitable(asked: &Asked<'_>, refusal: &Refusal, nodes: &[String], all: usize
                  `allowedTopologies` are",
             )
         }
+        Refusal::NoSpace => {
+            finding("spec.volumes", format!("{} too little space for a volume that is to be made", has()))
+                .with_hint("the CSIStorageCapacities of the claim's class say where there is how much space")
+        }
         Refusal::VolumeMissing => {
             let message = format!("{} no volume for a claim of the Pod: its PersistentVolume does not exist", has());
             finding("spec.volumes", message)

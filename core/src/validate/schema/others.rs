@@ -103,3 +103,9 @@ pub(in crate::validate) static VOLUME_ATTACHMENT: Type = kind! { spec: VOLUME_AT
 const VOLUME_ATTACHMENT_SPEC: Type = object! { attacher, nodeName: Text; source: VOLUME_ATTACHMENT_SOURCE };
 
 const VOLUME_ATTACHMENT_SOURCE: Type = object! { persistentVolumeName: Opt(&Text); inlineVolumeSpec: Any };
+
+pub(in crate::validate) static CSI_STORAGE_CAPACITY: Type = kind! {
+    nodeTopology: Opt(&LABEL_SELECTOR);
+    storageClassName: Text;
+    capacity, maximumVolumeSize: Opt(&Quantity);
+};

@@ -72,6 +72,13 @@ fn drivers(dice: &mut Dice) -> Vec<Value> {
         object("CSIDriver", "d", json!({ "attachRequired": true, "preventPodSchedulingIfMissing": dice.chance(50) })),
         object("VolumeAttachment", "a", json!({ "attacher": "d", "nodeName": "n1", "source": source })),
     ];
+    if dice.chance(50) {
+        all.push(object("CSIDriver", "disk.example.com", json!({ "attachRequired": true, "storageCapacity": true })));
+        let topology = json!({ "matchLabels": { "zone": dice.pick(&["z0", "z1"]) } });
+        all.push(json!({ "apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity",
+            "metadata": { "name": "c", "namespace": "default" }, "storageClassName": "made", "nodeTopology": topology,
+            "capacity": dice.pick(&["500Mi", "2Gi"]) }));
+    }
     for node in ["n0", "n1", "n2"] {
         let driver = |name: &str, count: usize| json!({ "name": name, "nodeID": "secret", "topologyKeys": ["secret"], "allocatable": { "count": count } });
         let drivers = json!([driver("d", dice.below(3)), driver("disk.example.com", dice.below(3))]);

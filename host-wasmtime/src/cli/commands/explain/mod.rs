@@ -105,9 +105,10 @@ pub(super) fn explain(arguments: &ExplainArguments) -> Result<Shown> {
 }
 
 /// Kinds of which no object can be Pending.
-const NEVER_PENDING: [&str; 14] = [
+const NEVER_PENDING: [&str; 15] = [
     "CSIDriver",
     "CSINode",
+    "CSIStorageCapacity",
     "ClusterResourceClaimTemplate",
     "DeviceClass",
     "DeviceTaintRule",
