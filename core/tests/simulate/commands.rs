@@ -108,6 +108,25 @@ fn a_namespace_goes_with_all_that_is_in_it() {
 }
 
 #[test]
+fn nothing_is_created_in_a_namespace_that_was_deleted_or_is_going() {
+    let pod = json!([{ "create": { "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "late", "namespace": "ml" },
+        "spec": { "containers": [{ "name": "c", "image": "x" }] } } }]);
+    let create = |simulation: &mut Simulation| simulation.perform(script(&pod).unwrap().remove(0).command);
+    let mut simulation = after(&json!([{ "delete": "namespace/ml" }]));
+    assert_eq!(create(&mut simulation).unwrap_err().to_string(), "namespaces \"ml\" not found");
+    let space = json!([{ "create": { "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "ml" } } }]);
+    simulation.perform(script(&space).unwrap().remove(0).command).unwrap();
+    create(&mut simulation).unwrap();
+
+    let going = "apiVersion: v1\nkind: Namespace\nmetadata: { name: ml, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c] }";
+    let mut engine = engine();
+    apply(&mut engine, going);
+    let mut simulation = Simulation::of(engine.cluster(), Limits::default());
+    let refused = create(&mut simulation).unwrap_err().to_string();
+    assert!(refused.ends_with("in namespace ml because it is being terminated"), "{refused}");
+}
+
+#[test]
 fn pods_go_with_their_node_and_are_made_again() {
     let [(pods, _), (others, _)] = left("node/n1");
     assert_eq!((pods, others), (1, 1));

@@ -20,6 +20,7 @@ const NAME_RULE: &str = "a lowercase RFC 1123 subdomain must consist of lower ca
 impl Server {
     pub(super) fn admit_create(&self, key: &ObjectRef, item: &Item) -> Result<(), Refused> {
         valid_name(key, &item.metadata().generate_name)?;
+        self.namespace_takes(key)?;
         let features = &self.cluster.profile().features;
         let Item::Known(object) = item else { return Ok(()) };
         match object {
@@ -68,6 +69,21 @@ impl Server {
     pub(super) fn give_priority(&self, key: &ObjectRef, item: &mut Item) -> Result<(), Refused> {
         let Item::Known(Object::Pod(pod)) = item else { return Ok(()) };
         priority::admit(&self.cluster, Arc::make_mut(pod)).map_err(|problem| Refused::forbidden(key, &problem))
+    }
+
+    /// A Namespace that is being deleted, or was deleted, takes nothing new. One that was never given counts as existing.
+    fn namespace_takes(&self, key: &ObjectRef) -> Result<(), Refused> {
+        let namespace = ObjectRef::new("Namespace", "", &*key.namespace);
+        match self.cluster.namespaces().get(&key.namespace) {
+            Some(found) if found.metadata.is_deleting() => {
+                let name = &key.namespace;
+                let problem =
+                    format!("unable to create new content in namespace {name} because it is being terminated");
+                Err(Refused::forbidden(key, &problem))
+            }
+            None if self.reborn.contains(&namespace) => Err(Refused::not_found(&namespace)),
+            _ => Ok(()),
+        }
     }
 
     /// Admin access needs a label of the namespace.

@@ -54,7 +54,7 @@ impl Refused {
         Self { status: 404, reason: "NotFound", message }
     }
 
-    fn not_found(key: &ObjectRef) -> Self {
+    pub(super) fn not_found(key: &ObjectRef) -> Self {
         let message = format!("{} \"{}\" not found", resource(key), key.name);
         Self { status: 404, reason: "NotFound", message }
     }
