@@ -216,7 +216,11 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
         return Err(format!("`{form}` does not have `{other}`"));
     }
     let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-    let subject = text(form);
+    let mut subject = text(form);
+    if ["removeNode", "cordon", "uncordon", "drain"].contains(form) {
+        // kubectl takes both `n1` and `node/n1`.
+        subject = subject.strip_prefix("node/").unwrap_or(subject);
+    }
     let says = format!("{form} {subject}");
     let one = |command: Command, object: ObjectRef| {
         Ok(vec![Step { index: 0, at_millis: at, command, object, says: says.clone() }])
@@ -408,6 +412,10 @@ mod tests {
         ];
         assert_eq!(says, wanted);
         assert_eq!(steps[3].object.namespace, "ml");
+        for form in ["cordon", "uncordon", "drain", "removeNode"] {
+            let steps = script(&json!([{ form: "node/a" }])).unwrap();
+            assert_eq!(steps[0].object, ObjectRef::new("Node", "", "a"), "{form}");
+        }
     }
 
     #[test]
