@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::allocate::Limits;
+use crate::allocate::{DeviceId, Limits};
 use crate::api::object::Object;
 use crate::api::slice::{DeviceTaint, TaintEffect};
 use crate::arrange::Arrange;
@@ -13,6 +13,7 @@ use crate::cluster::entries::key_of;
 use crate::cluster::{Cluster, Key};
 use crate::control_plane::{Simulation, note_not_given};
 use crate::explain::change::taint_parts;
+use crate::explain::detail::is_meant;
 use crate::explain::unknown::unknown_device;
 use crate::explain::words::taint_of;
 use crate::finding::{Code, Finding};
@@ -93,13 +94,14 @@ pub(crate) fn taint(cluster: &mut Cluster, taints: &[TaintSpec]) -> Result<(), V
         let mut count = 0u64;
         let slices: Vec<_> = cluster.slices().values().map(|slice| slice.as_ref().clone()).collect();
         for mut slice in slices {
-            if !is_part(0, &slice.spec.driver) || !is_part(1, &slice.spec.pool.name) {
-                continue;
-            }
+            let is_pool = is_part(0, &slice.spec.driver) && is_part(1, &slice.spec.pool.name);
             let before = count;
-            for device in slice.spec.devices.iter_mut().filter(|device| is_part(2, &device.name)) {
-                device.taints.push(taint.clone());
-                count = count.saturating_add(1);
+            let ids: Vec<DeviceId> = slice.spec.devices.iter().map(|device| DeviceId::of(&slice, device)).collect();
+            for (device, id) in slice.spec.devices.iter_mut().zip(ids) {
+                if is_pool && is_part(2, &id.device) || is_meant(&spec.devices, &id) {
+                    device.taints.push(taint.clone());
+                    count = count.saturating_add(1);
+                }
             }
             if count > before {
                 cluster.apply(Object::ResourceSlice(Arc::new(slice)));

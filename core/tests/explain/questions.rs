@@ -179,6 +179,9 @@ fn pods_with_tainted_devices_are_named_with_the_time_they_have() {
     assert_eq!(evictions.len(), 1);
     assert_eq!((evictions[0].pod.as_str(), evictions[0].in_seconds), ("ml/first", 0));
     assert_eq!(evictions[0].claims.len(), 1);
+    let short = json!([{ "devices": "node-a/gpu-0", "taint": "broken=yes:NoExecute" }]);
+    let inquiry = json!({ "kind": "evictions", "taints": short, "now": "2026-01-01T00:00:00Z" });
+    assert_eq!(ask::<Vec<Eviction>>(&engine, inquiry), evictions, "a device as `explain` names it");
     let bad = json!({ "kind": "evictions", "taints": [{ "devices": "gpu.example.com", "taint": "broken" }] });
     assert!(engine.inquire(bad).is_err());
 }
