@@ -226,6 +226,32 @@ spec: {{ devices: {{ requests: [] }} }}
     assert_eq!(ran.reason("p").code, Code::RunClaimDeleting);
 }
 
+#[test]
+fn a_running_pod_keeps_a_claim_that_is_being_deleted() {
+    let ran = run(&format!(
+        "{CLASS}{}apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {{ name: c, namespace: default, uid: u, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [x] }}
+spec: {{ devices: {{ requests: [{{ name: g, exactly: {{ deviceClassName: gpu.example.com }} }}] }} }}
+status:
+  allocation: {{ devices: {{ results: [{{ request: g, driver: gpu.example.com, pool: n1, device: gpu-0 }}] }} }}
+  reservedFor: [{{ resource: pods, name: p, uid: p }}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {{ name: p, namespace: default, uid: p }}
+spec:
+  nodeName: n1
+  containers: [{{ name: c, image: x, resources: {{ claims: [{{ name: gpu }}] }} }}]
+  resourceClaims: [{{ name: gpu, resourceClaimName: c }}]
+status: {{ phase: Running }}
+",
+        slice("n1", 1)
+    ));
+    assert_eq!(ran.pod("p").claims[0].claim.as_deref(), Some("c"));
+    assert_eq!(ran.pod("p").reasons, []);
+}
+
 const CLUSTER_TEMPLATE: &str = "
 apiVersion: resource.k8s.io/v1
 kind: ClusterResourceClaimTemplate

@@ -31,7 +31,7 @@ pub(crate) fn entries(cluster: &Cluster, pod: &Pod) -> Vec<Entry> {
         let name = source.name.clone();
         match look.resolve(source, &path) {
             Ok(claim) => Entry { name, claim, problem: None },
-            Err(problem) => Entry { claim: look.recorded(&name), name, problem: Some(problem) },
+            Err(problem) => Entry { claim: look.known(source), name, problem: Some(problem) },
         }
     });
     resolved.collect()
@@ -98,10 +98,13 @@ impl Look<'_> {
         self.origin.finding(Code::RunClaimNotMade, path, message)
     }
 
-    /// What the Pod's status records for an entry.
-    fn recorded(&self, entry: &str) -> Option<String> {
+    /// What the Pod's status records for an entry, or the claim that it names, if there is such a claim.
+    fn known(&self, source: &PodResourceClaim) -> Option<String> {
+        let key = |name: &String| (self.pod.metadata.namespace.clone(), name.clone());
+        let named = source.resource_claim_name.clone().filter(|name| self.cluster.claims().contains_key(&key(name)));
         let statuses = &self.pod.status.resource_claim_statuses;
-        statuses.iter().find(|status| status.name == entry)?.resource_claim_name.clone()
+        let recorded = || statuses.iter().find(|status| status.name == source.name)?.resource_claim_name.clone();
+        named.or_else(recorded)
     }
 
     /// Checks a claim that is referred to.

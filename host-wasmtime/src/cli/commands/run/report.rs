@@ -211,6 +211,9 @@ impl<'r> Tree<'r> {
         let claim =
             entry.claim.as_ref().and_then(|name| self.claims.get(&(pod.namespace.as_str(), name.as_str())).copied());
         let Some(claim) = claim else {
+            if let Some(name) = &entry.claim {
+                return vec![self.claim_line(name, &["not there".to_owned()])];
+            }
             let verb = if pod.reasons.is_empty() { "needs" } else { "has" };
             return vec![format!("{} {verb} no claim", clean(&entry.name))];
         };
