@@ -87,11 +87,10 @@ impl PodReport {
 }
 
 impl Report {
-    /// Whether every Pod has a node, nothing keeps it from running there, and nothing is wrong with the run as a whole.
+    /// Whether every Pod has a node or is over, nothing keeps it from running there, and nothing is wrong with the run as a whole.
     pub fn is_satisfied(&self) -> bool {
         let is_fine = |findings: &[Finding]| findings.iter().all(|finding| finding.severity != Severity::Error);
-        let is_placed = |pod: &PodReport| pod.node.is_some() && !pod.is_stuck() && is_fine(&pod.reasons);
-        self.pods.iter().all(is_placed) && is_fine(&self.findings)
+        self.pods.iter().all(|pod| !pod.is_stuck() && is_fine(&pod.reasons)) && is_fine(&self.findings)
     }
 }
 

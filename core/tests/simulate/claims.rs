@@ -252,6 +252,14 @@ status: {{ phase: Running }}
     assert_eq!(ran.pod("p").reasons, []);
 }
 
+#[test]
+fn a_pod_that_is_over_without_a_node_is_not_pending() {
+    let over = "status: { phase: Succeeded }";
+    let ran =
+        run(&format!("{}\n{over}\n", pod("p", "  nodeSelector: { zone: nowhere }").trim_end().trim_end_matches("---")));
+    assert!(!ran.pod("p").is_stuck() && ran.report.is_satisfied(), "{:?}", ran.report.pods);
+}
+
 const CLUSTER_TEMPLATE: &str = "
 apiVersion: resource.k8s.io/v1
 kind: ClusterResourceClaimTemplate

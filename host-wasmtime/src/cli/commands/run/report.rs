@@ -60,9 +60,10 @@ pub(crate) fn show(
     let told_above = |finding: &&Finding| finding.code == Code::RunNodesInferred && !is_verbose;
     let findings = report.findings.iter().filter(|finding| !told_above(finding));
     out.extend(section(findings, &places, pen, is_verbose));
-    let pending: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_none()).collect();
+    let (pending, over): (Vec<&PodReport>, Vec<&PodReport>) =
+        report.pods.iter().filter(|pod| pod.node.is_none()).partition(|pod| pod.is_stuck());
     let stuck: Vec<&PodReport> = report.pods.iter().filter(|pod| pod.node.is_some() && pod.is_stuck()).collect();
-    for (title, pods) in [("PENDING", pending), ("ON A NODE, NOT STARTED", stuck)] {
+    for (title, pods) in [("PENDING", pending), ("OVER WITHOUT A NODE", over), ("ON A NODE, NOT STARTED", stuck)] {
         out.extend(titled(title, pending::show(&pods, &places, &input.sources, pen), pen));
     }
     out.push(String::new());
@@ -92,8 +93,11 @@ fn nothing(report: &Report, taken: &Taken, namespace: &str) -> String {
 }
 
 fn places(report: &Report, pen: Pen) -> String {
-    let all = report.pods.len();
-    let pending = report.pods.iter().filter(|pod| pod.node.is_none()).count();
+    let all = report.pods.iter().filter(|pod| pod.node.is_some() || pod.is_stuck()).count();
+    if all == 0 {
+        return pen.paint(Ink::Good, "No Pod waits: each is over");
+    }
+    let pending = report.pods.iter().filter(|pod| pod.node.is_none() && pod.is_stuck()).count();
     let placed = all.saturating_sub(pending);
     let pods = count(all, "Pod");
     match (placed, pending) {
