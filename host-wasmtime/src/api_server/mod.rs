@@ -20,7 +20,7 @@ pub(crate) use raw::{Raw, unread};
 pub(crate) use rbac::{reader_role, rules};
 pub(crate) use resources::{
     CLAIMS, CLASSES, NAMESPACES, NODES, PLANNED, POD_GROUPS, PODS, READ, Resource, SLICES, TAINT_RULES,
-    TEMPLATE_SOURCES, TEMPLATES, WATCHED,
+    TEMPLATE_SOURCES, TEMPLATES, VOLUME_CLAIMS, VOLUMES, WATCHED,
 };
 pub(crate) use served::Served;
 

@@ -44,6 +44,7 @@ impl Maker {
             self.free_volume(&mut dice, index);
         }
         let volumes: Vec<Value> = (0..dice.between(1, 3)).map(|index| self.volume(&mut dice, index)).collect();
+        self.make_driver(seed, &volumes);
         let is_asking = |object: &&mut Value| {
             object.get("kind") == Some(&json!("Pod")) && object.pointer("/metadata/name") == Some(&json!(ASKING.1))
         };
@@ -54,6 +55,74 @@ impl Maker {
             all.extend(volumes);
         }
         true
+    }
+
+    /// Tells in some clusters what the driver of the volumes can do, and shares a claim with a Pod that runs.
+    fn make_driver(&mut self, seed: u64, volumes: &[Value]) {
+        let mut dice = Dice(seed.rotate_left(16) ^ 0x6472_6976_6572);
+        let driver = "disk.example.com";
+        if dice.chance(40) {
+            for node in self.nodes.clone() {
+                let attached = json!({ "count": dice.below(4) });
+                let own = without_nulls(json!({ "name": driver, "nodeID": node, "topologyKeys": [],
+                    "allocatable": if dice.chance(80) { attached } else { Value::Null } }));
+                let drivers = if dice.chance(85) { json!([own]) } else { json!([]) };
+                let metadata = json!({ "name": node, "uid": format!("uid-csi-{node}") });
+                self.push(
+                    "storage.k8s.io/v1",
+                    "CSINode",
+                    json!({ "metadata": metadata, "spec": { "drivers": drivers } }),
+                );
+                if dice.chance(20) {
+                    let source = json!({ "persistentVolumeName": format!("volume-{}", dice.below(3)) });
+                    let spec = json!({ "attacher": driver, "nodeName": node, "source": source });
+                    let attachment = json!({ "metadata": { "name": format!("on-{node}") }, "spec": spec, "status": { "attached": true } });
+                    self.push("storage.k8s.io/v1", "VolumeAttachment", attachment);
+                }
+            }
+        }
+        if dice.chance(30) {
+            let spec = json!({ "storageCapacity": dice.chance(80), "attachRequired": true });
+            self.push("storage.k8s.io/v1", "CSIDriver", json!({ "metadata": { "name": driver }, "spec": spec }));
+            for node in self.nodes.clone() {
+                if dice.chance(70) {
+                    let metadata = json!({ "name": format!("space-{node}"), "namespace": ASKING.0 });
+                    let topology = json!({ "matchLabels": { "kubernetes.io/hostname": node } });
+                    let space = json!({ "metadata": metadata, "storageClassName": "wait", "nodeTopology": topology,
+                        "capacity": dice.word(&["1Gi", "1500Mi", "4Gi"]) });
+                    self.push("storage.k8s.io/v1", "CSIStorageCapacity", space);
+                }
+            }
+        }
+        if dice.chance(30) {
+            self.share(&mut dice, volumes);
+        }
+    }
+
+    /// Lets a Pod that runs use the first volume as well; its claim may be for one Pod alone.
+    fn share(&mut self, dice: &mut Dice, volumes: &[Value]) {
+        let Some(volume) = volumes.first().filter(|volume| volume.get("persistentVolumeClaim").is_some()) else {
+            return;
+        };
+        let is_alone = dice.chance(60);
+        let mut has_shared = false;
+        for object in &mut self.objects {
+            let is = |path: &str, text: &str| object.pointer(path).and_then(Value::as_str) == Some(text);
+            if is("/kind", "PersistentVolumeClaim") && is("/metadata/name", "data-0") && is_alone {
+                if let Some(modes) = object.pointer_mut("/spec/accessModes") {
+                    *modes = json!(["ReadWriteOncePod"]);
+                }
+                continue;
+            }
+            let runs =
+                is("/kind", "Pod") && is("/metadata/namespace", ASKING.0) && object.pointer("/spec/nodeName").is_some();
+            if runs && !has_shared {
+                if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+                    spec.insert("volumes".to_owned(), json!([volume]));
+                    has_shared = true;
+                }
+            }
+        }
     }
 
     /// A volume of the Pod, with its claim.
