@@ -116,11 +116,12 @@ impl Maker {
             }
             let runs =
                 is("/kind", "Pod") && is("/metadata/namespace", ASKING.0) && object.pointer("/spec/nodeName").is_some();
-            if runs && !has_shared {
-                if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
-                    spec.insert("volumes".to_owned(), json!([volume]));
-                    has_shared = true;
-                }
+            if runs
+                && !has_shared
+                && let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut)
+            {
+                spec.insert("volumes".to_owned(), json!([volume]));
+                has_shared = true;
             }
         }
     }
