@@ -269,7 +269,7 @@ spec: { extendedResourceName: example.com/gpu }
 ";
     let objects = format!("{}{asking}{class}", slice("a", 1));
     let ran = run_with(&objects, Profile::of(Version::V1_35));
-    assert!(ran.reason("p").hint.as_ref().unwrap().contains("device class `gpus` could serve it"));
+    assert!(ran.reason("p").hint.as_ref().unwrap().contains("is off; with it device class `gpus` could serve"));
 }
 
 #[test]
