@@ -10,8 +10,8 @@ use crate::api::others::Bystander;
 /// The kind of attachments.
 pub(super) const KIND: &str = "VolumeAttachment";
 
-/// Nodes and drivers, each with the name of a PersistentVolume.
-pub(super) type ByNode = SharedMap<(Key, String), ()>;
+/// Attachments by node, driver and name of the PersistentVolume.
+pub(super) type ByNode = SharedMap<KindKey, Bystander>;
 
 /// What is known of attached volumes, by copies that cost nothing.
 #[derive(Clone, Debug)]
@@ -65,9 +65,9 @@ impl Attachments {
 
     /// Drivers and handles of the volumes that are said to be attached to a node.
     pub(crate) fn attached_to(&self, node: &str) -> impl Iterator<Item = Key> {
-        let all = self.by_node.range_from(&((node.to_owned(), String::new()), String::new()));
-        let own = all.take_while(move |(((of, _), _), ())| of == node);
-        own.filter_map(|(((_, driver), volume), ())| {
+        let all = self.by_node.range_from(&(node.to_owned(), String::new(), String::new()));
+        let own = all.take_while(move |((of, _, _), _)| of == node);
+        own.filter_map(|((_, driver, volume), _)| {
             Some((driver.clone(), handle(self.get(volumes::KIND, "", volume)?)?))
         })
     }
@@ -81,9 +81,9 @@ fn handle(volume: &Bystander) -> Option<String> {
 /// Adds an attachment, or takes it out again.
 pub(super) fn count(by_node: &mut ByNode, attachment: &Bystander, is_added: bool) {
     let own = |pointer: &str| text(attachment, pointer).to_owned();
-    let key = ((own("/nodeName"), own("/attacher")), own("/source/persistentVolumeName"));
+    let key = (own("/nodeName"), own("/attacher"), own("/source/persistentVolumeName"));
     if is_added {
-        by_node.insert(key, ());
+        by_node.insert(key, attachment.clone());
     } else {
         by_node.remove(&key);
     }
