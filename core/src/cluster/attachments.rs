@@ -67,9 +67,7 @@ impl Attachments {
     pub(crate) fn attached_to(&self, node: &str) -> impl Iterator<Item = Key> {
         let all = self.by_node.range_from(&(node.to_owned(), String::new(), String::new()));
         let own = all.take_while(move |((of, _, _), _)| of == node);
-        own.filter_map(|((_, driver, volume), _)| {
-            Some((driver.clone(), handle(self.get(volumes::KIND, "", volume)?)?))
-        })
+        own.filter_map(|((_, driver, volume), _)| Some((driver.clone(), handle(self.get(volumes::KIND, "", volume)?)?)))
     }
 }
 
