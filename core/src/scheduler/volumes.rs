@@ -69,7 +69,7 @@ struct Open {
     free: FreeVolumes,
     /// Whether volumes are made, and the nodes for which.
     made: Option<Reach>,
-    /// Where there is space for them, if that is told.
+    /// Where there is space for them, as far as that is known.
     space: Option<FreeVolumes>,
     /// The node for which one is being made.
     selected: Option<String>,
