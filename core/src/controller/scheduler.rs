@@ -237,6 +237,10 @@ impl Scheduler {
             return Decision::none();
         }
         if let Some(event) = self.unbound(cluster, subject) {
+            // A claim that changes all the time must not make an Event each time.
+            if let Some(entry) = self.entries.get_mut(subject) {
+                entry.pause_ends = Some(now.plus_millis(LONGEST_PAUSE));
+            }
             return Decision { events: vec![event], ..Decision::none() };
         }
         if let Some(event) = self.overlap(cluster, subject).or_else(|| self.unread(cluster, subject)) {

@@ -561,7 +561,13 @@ fn a_pod_goes_where_its_volumes_are_once_they_are_bound() {
         "spec": { "volumeName": "v" },
     }));
     world.settle();
-    assert_eq!(bound(&world), ["bind Pod ml/p to other"]);
+    assert_eq!(bound(&world), [""; 0], "not more than one attempt in ten seconds");
+    world.now = world.now.plus_millis(20_000);
+    let again = decide(&mut world, &reference(&pod("p", "c")));
+    assert!(
+        again.actions.iter().any(|action| matches!(action, Action::Bind { node, .. } if node == "other")),
+        "{again:?}"
+    );
 }
 
 /// The node with the first name would have room for all of them.

@@ -58,7 +58,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// How long everything may take, the last spans included.
 const END: Duration = Duration::from_millis(4800);
 
-/// Works until it is told to stop. Pods get the nodes that score best, as kube-scheduler gives them.
+/// Works until a signal ends it. Of the nodes that fit, Pods get the one with the best score.
 pub(crate) fn run(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
     let profile = Profile { placement: Ranking::Scores, ..profile };
     let runtime =
