@@ -29,6 +29,10 @@ pub(super) struct Scheduler<'s> {
     pub(super) only: Option<String>,
     /// Devices that are left out for now.
     pub(super) barred: Vec<DeviceId>,
+    /// Members of the group that is tried that have a place for now, by name.
+    pub(super) placed: BTreeSet<String>,
+    /// Claims that are reserved for the group that is tried only for now, by name.
+    pub(super) reserved: BTreeSet<String>,
     /// Whether nobody hears for now why a Pod does not fit.
     pub(super) is_quiet: bool,
     /// Pods of lower priority than the one that is tried that are nominated for a node: they take no room from it.
@@ -115,6 +119,8 @@ impl<'s> Scheduler<'s> {
             without: BTreeSet::new(),
             only: None,
             barred: Vec::new(),
+            placed: BTreeSet::new(),
+            reserved: BTreeSet::new(),
             is_quiet: false,
             yielding: Vec::new(),
             refusals: None,

@@ -13,6 +13,7 @@ use super::scoring::Scores;
 use super::write::{self, Outcome};
 use super::{Examination, Examined, Scheduled, Settings, Verdict, message, race};
 use crate::allocate::DeviceId;
+use crate::api::claim::ResourceClaim;
 use crate::api::group::PodGroup;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
@@ -379,6 +380,9 @@ impl<'c, 's> Cycle<'c, 's> {
     fn assume(&mut self, pod: &Arc<Pod>, placement: &Placement) {
         for claim in placement.claims(self.scheduler) {
             let before = self.scheduler.cluster.claims().get(&key_of(&claim.metadata)).cloned();
+            if before.as_ref().is_some_and(|before| !self.holds(before)) {
+                self.scheduler.reserved.insert(claim.metadata.name.clone());
+            }
             let claim = Object::ResourceClaim(Arc::new(claim));
             self.before.push(match before {
                 Some(before) => Before::Was(Object::ResourceClaim(before)),
@@ -390,8 +394,14 @@ impl<'c, 's> Cycle<'c, 's> {
         placed.spec.node_name.clone_from(&placement.node);
         placed.status.node_allocatable_resource_claim_statuses.clone_from(&placement.taken);
         self.scheduler.book.place(&placed);
+        self.scheduler.placed.insert(pod.metadata.name.clone());
         self.before.push(Before::Was(Object::Pod(Arc::clone(pod))));
         self.scheduler.cluster.apply(Object::Pod(Arc::new(placed)));
+    }
+
+    /// Whether a claim is reserved for the group.
+    fn holds(&self, claim: &ResourceClaim) -> bool {
+        claim.status.reserved_for.iter().any(|consumer| consumer.uid == self.group.metadata.uid)
     }
 
     /// Takes places back until so many changes are left.
@@ -399,8 +409,15 @@ impl<'c, 's> Cycle<'c, 's> {
         while self.before.len() > left {
             match self.before.pop() {
                 Some(Before::Was(object)) => {
-                    if let Object::Pod(pod) = &object {
-                        self.scheduler.book.place(pod);
+                    match &object {
+                        Object::Pod(pod) => {
+                            self.scheduler.book.place(pod);
+                            self.scheduler.placed.remove(&pod.metadata.name);
+                        }
+                        Object::ResourceClaim(claim) if !self.holds(claim) => {
+                            self.scheduler.reserved.remove(&claim.metadata.name);
+                        }
+                        _ => {}
                     }
                     self.scheduler.cluster.apply(object);
                 }

@@ -70,7 +70,7 @@ pub(super) fn remove(claim: &ResourceClaim) -> Failure {
     Failure { relief: Decision::of(actions), ..Failure::error("deletion of ResourceClaim completed".to_owned()) }
 }
 
-/// Takes the PodGroup's reservation away when none of its Pods has a node; the next attempt gives the devices back.
+/// Takes the PodGroup's reservation away when none of its Pods had a node before; the next attempt gives the devices back.
 fn release_group_claim(scheduler: &Scheduler<'_>, pod: &Pod, needs: &[Need]) -> Option<Action> {
     let cluster = &*scheduler.cluster;
     let group = group_of(cluster, pod).filter(|_| scheduler.settings.profile.features.workload_resource_claims)?;
@@ -78,7 +78,7 @@ fn release_group_claim(scheduler: &Scheduler<'_>, pod: &Pod, needs: &[Need]) -> 
     let mut members = cluster.links().pods_of_group(&key);
     let has_place = members.any(|name| {
         let member = cluster.pods().get(&(key.0.clone(), name.clone()));
-        member.is_some_and(|member| !member.spec.node_name.is_empty())
+        !scheduler.placed.contains(name) && member.is_some_and(|member| !member.spec.node_name.is_empty())
     });
     if has_place {
         return None;
@@ -87,6 +87,7 @@ fn release_group_claim(scheduler: &Scheduler<'_>, pod: &Pod, needs: &[Need]) -> 
         let mut reserved = need.claim.status.reserved_for.iter();
         need.is_shared
             && need.is_allocated()
+            && !scheduler.reserved.contains(&need.claim.metadata.name)
             && reserved.any(|one| is_group_reference(one) && one.uid == group.metadata.uid)
     };
     let mut claim = needs.iter().find(holds)?.claim.clone();
