@@ -62,7 +62,7 @@ type Settings struct {
 	Components map[string]Build `json:"components,omitempty"`
 	// Mode is "sound", the default, or "reference", which reproduces the version's known defects.
 	Mode string `json:"mode,omitempty"`
-	// Placement is "first", the default, for the first node by name that fits, or "scores" for the one that kube-scheduler scores best.
+	// Placement is "scores", the default, for the node that fits and that kube-scheduler scores best, or "first" for the first by name.
 	Placement string `json:"placement,omitempty"`
 	// MaxSteps of one question: one step is one device tried for one request. Zero for the default.
 	MaxSteps uint64 `json:"maxSteps,omitempty"`

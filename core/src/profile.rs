@@ -266,9 +266,9 @@ pub enum Mode {
 #[cfg_attr(feature = "types", derive(ts_rs::TS), ts(rename_all = "lowercase"))]
 pub enum Ranking {
     /// The first by name.
-    #[default]
     First,
     /// The one that scores best in kube-scheduler's default profile; of equals the first by name.
+    #[default]
     Scores,
 }
 
@@ -291,7 +291,7 @@ impl Profile {
     /// The defaults of a release, in sound mode; of a version, its newest patch.
     pub fn of(release: impl Into<Release>) -> Self {
         let Release { version, patch } = release.into();
-        Self { version, patch, features: Features::of(version), mode: Mode::Sound, placement: Ranking::First }
+        Self { version, patch, features: Features::of(version), mode: Mode::Sound, placement: Ranking::default() }
     }
 
     /// The patch release whose rules hold.

@@ -180,10 +180,11 @@ pub fn snapshot(cluster: &Cluster, limits: &Limits, is_anonymous: bool) -> Value
     } else {
         format!("{}.{}", profile.version, profile.patch)
     };
-    let mut settings = json!({ "version": version, "featureGates": gates, "mode": mode, "maxSteps": limits.max_steps });
-    if let (Ranking::Scores, Some(settings)) = (profile.placement, settings.as_object_mut()) {
-        settings.insert("placement".to_owned(), json!("scores"));
-    }
+    let placement = match profile.placement {
+        Ranking::First => "first",
+        Ranking::Scores => "scores",
+    };
+    let settings = json!({ "version": version, "featureGates": gates, "mode": mode, "placement": placement, "maxSteps": limits.max_steps });
     Snapshot { format: FORMAT, settings, objects }.into_json()
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Settings {
     /// The correct answer, or the version's own with its known defects.
     #[cfg_attr(feature = "types", ts(as = "Option<Mode>"))]
     mode: Option<String>,
-    /// Which node a Pod gets, of those that fit: the first by name, or the one that kube-scheduler scores best.
+    /// Which node a Pod gets, of those that fit: the one that kube-scheduler scores best (the default), or the first by name.
     #[cfg_attr(feature = "types", ts(as = "Option<Ranking>"))]
     placement: Option<String>,
     /// Search steps that one question may take: one step is one device tried for one request.
@@ -56,7 +56,7 @@ pub fn settings(value: Value) -> Result<(Profile, Limits), Vec<Finding>> {
     let mode = choice("mode", settings.mode.as_deref(), [("sound", Mode::Sound), ("reference", Mode::Reference)])?;
     let version = settings.version.as_deref().map_or(Ok(Version::All.into()), release)?;
     let gates = settings.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
-    let rankings = [("first", Ranking::First), ("scores", Ranking::Scores)];
+    let rankings = [("scores", Ranking::Scores), ("first", Ranking::First)];
     let placement = choice("placement", settings.placement.as_deref(), rankings)?;
     let profile = Profile { placement, ..profile(version, gates, mode)? };
     let limits = settings.max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps });

@@ -1,8 +1,9 @@
 //! From a place to a node: conditions that drivers report before, how many Pods a claim bears, and which node is the best.
 
+use apportion_core::profile::{Profile, Ranking};
 use serde_json::json;
 
-use crate::play::{Play, pod};
+use crate::play::{Play, pod, profile};
 
 /// A network card that its driver attaches before the Pod is bound, and a claim for it.
 const CARDS: &str = r#"
@@ -98,7 +99,7 @@ fn a_claim_bears_256_pods() {
 /// The node with the earlier alternative, though it comes later; the first of equals.
 #[test]
 fn the_node_with_the_best_alternatives_wins() {
-    let mut play = Play::new();
+    let mut play = Play::with(Profile { placement: Ranking::First, ..profile() });
     for (node, model) in [("node-2", "large"), ("node-3", "large"), ("node-4", "small")] {
         play.apply(&format!("{{apiVersion: v1, kind: Node, metadata: {{name: {node}}}}}"));
         play.apply(&format!("{{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {{name: slice-{node}}}, spec: {{driver: gpu.example.com, nodeName: {node}, pool: {{name: {node}, generation: 1, resourceSliceCount: 1}}, devices: [{{name: d, attributes: {{model: {{string: {model}}}}}}}]}}}}"));

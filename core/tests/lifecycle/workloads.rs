@@ -4,9 +4,10 @@ use apportion_core::allocate::Limits;
 use apportion_core::api::object::read_object;
 use apportion_core::cluster::Cluster;
 use apportion_core::control_plane::{Command, Component, Simulation, unmodelled};
+use apportion_core::profile::{Profile, Ranking};
 use serde_json::json;
 
-use crate::play::{NS, Play, key};
+use crate::play::{NS, Play, key, profile};
 
 /// A workload whose Pods have a claim each.
 fn workload(kind: &str, replicas: u64) -> String {
@@ -344,7 +345,7 @@ fn a_class_that_is_not_given_is_named_where_no_class_is_given() {
 
 #[test]
 fn what_is_not_looked_at_is_named_once_with_an_example() {
-    let mut play = Play::new();
+    let mut play = Play::with(Profile { placement: Ranking::First, ..profile() });
     let fields = "runtimeClassName: kata, topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: ScheduleAnyway}], affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: x}}]}}, volumes: [{name: v, persistentVolumeClaim: {claimName: data}}],";
     for name in ["a", "b"] {
         let pod = pod_of_class(name, fields);

@@ -5,7 +5,7 @@ use apportion_core::ask::{ClaimReport, PodReport, Report};
 use apportion_core::cluster::Cluster;
 use apportion_core::engine::Engine;
 use apportion_core::finding::{Code, Finding, Severity};
-use apportion_core::profile::Profile;
+use apportion_core::profile::{Profile, Ranking};
 
 /// A cluster after a run.
 pub(crate) struct Ran {
@@ -18,6 +18,11 @@ pub(crate) struct Ran {
 /// Runs manifests with the default profile.
 pub(crate) fn run(yaml: &str) -> Ran {
     run_with(yaml, Profile::default())
+}
+
+/// Runs manifests with the default profile, where of the nodes that fit the first by name is taken.
+pub(crate) fn run_first(yaml: &str) -> Ran {
+    run_with(yaml, Profile { placement: Ranking::First, ..Profile::default() })
 }
 
 /// Runs manifests with a profile, then runs once more: the second run must change nothing.

@@ -74,7 +74,7 @@ class Cluster:
     - `version`: whose rules hold, `1.36` or `1.36.2`; the newest with every gate on when left out
     - `feature_gates`: gates that differ from the version's defaults
     - `mode`: `sound`, or `reference`, which reproduces the version's known defects
-    - `placement`: which node of those that fit: `first` by name, or `scores` best as in kube-scheduler
+    - `placement`: which node of those that fit: `scores` for the one that kube-scheduler scores best (the default), or `first` by name
     - `max_steps`: search steps of one question; one step is one device tried for one request
 
     `UnreadableError` when a setting is not known.

@@ -156,7 +156,7 @@ pub(crate) struct EngineArguments {
     #[arg(long, value_enum, default_value_t = ModeChoice::Sound)]
     pub(crate) mode: ModeChoice,
     /// Which node a Pod gets, of those that fit
-    #[arg(long, value_enum, default_value_t = RankingChoice::First)]
+    #[arg(long, value_enum, default_value_t = RankingChoice::Scores)]
     placement: RankingChoice,
     /// The KubeSchedulerConfiguration of kube-scheduler; implies `--placement scores`
     #[arg(long, value_name = "FILE")]

@@ -249,8 +249,8 @@ pub(crate) fn in_words(arguments: &EngineArguments) -> String {
         ModeChoice::Reference => ", known defects included",
     };
     let placement = match arguments.placement() {
-        RankingChoice::First => "",
-        RankingChoice::Scores => ", nodes chosen by their scores",
+        RankingChoice::First => ", the first node by name that fits",
+        RankingChoice::Scores => "",
     };
     format!("{}{mode}{placement}", kubernetes_in_words(&arguments.kubernetes))
 }

@@ -31,13 +31,11 @@ pub(crate) fn placement(placement: RankingChoice) -> &'static str {
     }
 }
 
-/// The Kubernetes that answered, whether with its defects, and which node Pods get where that is not the first.
+/// The Kubernetes that answered, whether with its defects, and which node Pods get.
 pub(crate) fn kubernetes_in_mode(arguments: &EngineArguments) -> Map<String, Value> {
     let mut kubernetes = kubernetes(&arguments.kubernetes);
     kubernetes.insert("mode".to_owned(), json!(mode(arguments.mode)));
-    if arguments.placement() != RankingChoice::First {
-        kubernetes.insert("placement".to_owned(), json!(placement(arguments.placement())));
-    }
+    kubernetes.insert("placement".to_owned(), json!(placement(arguments.placement())));
     kubernetes
 }
 

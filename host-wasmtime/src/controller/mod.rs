@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use apportion::Runner;
-use apportion_core::profile::{Profile, Ranking};
+use apportion_core::profile::Profile;
 use apportion_core::validate::source_definition;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -60,7 +60,6 @@ const END: Duration = Duration::from_millis(4800);
 
 /// Works until a signal ends it. Of the nodes that fit, Pods get the one with the best score.
 pub(crate) fn run(arguments: &ControllerArguments, profile: Profile) -> Result<()> {
-    let profile = Profile { placement: Ranking::Scores, ..profile };
     let runtime =
         Builder::new_multi_thread().worker_threads(2).enable_all().build().context("no thread can be started")?;
     let identity = identity();

@@ -91,7 +91,7 @@ const SEARCH: &[Parameter] = &[
     parameter(
         "placement",
         Kind::Choice(&["first", "scores"]),
-        "Which node a Pod gets, of those that fit. first: the first by name. scores: the one that kube-scheduler's default profile scores best.",
+        "Which node a Pod gets, of those that fit. scores: the one that kube-scheduler's default profile scores best, which is usual. first: the first by name.",
     ),
     parameter("max_steps", Kind::Number, "Devices that one search may try before it gives up; the server has a limit."),
 ];

@@ -45,7 +45,7 @@ pub(crate) struct RunArguments {
     /// How the answer is written
     #[arg(long, short = 'o', value_enum, default_value_t = RunOutput::Table, help_heading = "Output")]
     output: RunOutput,
-    /// With `--placement scores`: each Pod's chosen node with its score, and how many nodes had the same
+    /// Each Pod's chosen node with its score, and how many nodes had the same; not with `--placement first`
     #[arg(long, help_heading = "Output")]
     scores: bool,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<Shown> {
     let RunArguments { input, namespace, time, engine, output, scores: has_scores, look } = arguments;
     let words = ask::in_words(engine);
     if *has_scores && engine.placement() == RankingChoice::First {
-        bail!("`--scores` needs `--placement scores`: otherwise Pods get the first node by name that fits");
+        bail!("`--scores` needs scores: with `--placement first`, Pods get the first node by name that fits");
     }
     if time.until.is_some() || time.script.is_some() || time.events || time.step || *output == RunOutput::Html {
         if *has_scores {
