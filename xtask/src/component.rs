@@ -13,8 +13,15 @@ use crate::toolchain::Toolchain;
 use crate::{Workspace, wasm};
 
 /// Everything the component is made from.
-pub const INPUTS: [&str; 6] =
-    ["Cargo.toml", "Cargo.lock", "core", "wit", "xtask/src/component.rs", "xtask/src/wasm.rs"];
+pub const INPUTS: [&str; 7] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "core",
+    "wit",
+    "xtask/src/component.rs",
+    "xtask/src/toolchain.rs",
+    "xtask/src/wasm.rs",
+];
 
 /// A built component.
 #[derive(Clone, Debug)]

@@ -11,8 +11,17 @@ use crate::toolchain::Toolchain;
 use crate::{Workspace, wasm};
 
 /// Everything the module is made from.
-const INPUTS: [&str; 8] =
-    ["Cargo.toml", "Cargo.lock", "core", "yaml", "wit/heap", "wit/module", "xtask/src/module.rs", "xtask/src/wasm.rs"];
+const INPUTS: [&str; 9] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "core",
+    "yaml",
+    "wit/heap",
+    "wit/module",
+    "xtask/src/module.rs",
+    "xtask/src/toolchain.rs",
+    "xtask/src/wasm.rs",
+];
 
 /// Where the Go package embeds it from, and where the Python package holds it. It is not kept in the repository.
 const EMBEDDED: [&str; 2] = ["host-go/internal/engine/apportion.wasm", "host-python/src/apportion/apportion.wasm"];

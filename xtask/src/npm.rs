@@ -12,7 +12,7 @@ use crate::toolchain::Toolchain;
 use crate::{Workspace, component, wasm};
 
 /// Everything the package is made from.
-const INPUTS: [&str; 11] = [
+const INPUTS: [&str; 12] = [
     "Cargo.toml",
     "Cargo.lock",
     "core",
@@ -23,6 +23,7 @@ const INPUTS: [&str; 11] = [
     "npm/entry",
     "xtask/bindgen",
     "xtask/src/npm.rs",
+    "xtask/src/toolchain.rs",
     "xtask/src/wasm.rs",
 ];
 

@@ -94,6 +94,8 @@ impl Toolchain {
         }
         // Selectors may nest 250 deep; a megabyte, the default, is not enough for the deepest.
         flags.push("\u{1f}-Clink-arg=-zstack-size=8388608");
+        // Addresses take the bytes that they need; the linker by itself pads each to five.
+        flags.push("\u{1f}-Clink-arg=--compress-relocations");
         // Functions of equal code are kept once; by itself the compiler has that done only where code is to be fast.
         flags.push("\u{1f}-Cpasses=mergefunc");
         command.env("CARGO_ENCODED_RUSTFLAGS", flags);
