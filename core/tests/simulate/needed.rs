@@ -455,3 +455,39 @@ fn a_suggestion_is_a_procedure() {
     assert_eq!(step.command.as_deref(), Some("kubectl replace --force -f -"));
     assert_eq!(step.manifest.as_ref(), lower.manifests.first());
 }
+
+#[test]
+fn a_workload_without_a_number_of_pods_is_refused() {
+    let spec = |kind: &str, more: &str| {
+        format!(
+            "---
+apiVersion: apps/v1
+kind: {kind}
+metadata: {{ name: {}, namespace: ml }}
+spec:
+  selector: {{ matchLabels: {{ app: agent }} }}
+  {more}
+  template:
+    metadata: {{ labels: {{ app: agent }} }}
+    spec:
+      containers: [{{ name: main, image: example.com/main }}]
+      resourceClaims: [{{ name: gpu, resourceClaimTemplateName: one }}]
+",
+            kind.to_lowercase()
+        )
+    };
+    let workloads = template("one", 1, "") + &spec("DaemonSet", "") + &spec("Deployment", "replicas: 0");
+    let engine = engine(&[("node-a", 2), ("node-b", 0)], &workloads);
+    let ask = |kind: &str| {
+        let subject = json!({ "kind": kind, "namespace": "ml", "name": kind.to_lowercase() });
+        refused(&engine, "nodesNeeded", json!({ "subject": subject, "like": ["node-a"] }))
+    };
+    assert_eq!(
+        ask("DaemonSet"),
+        "DaemonSet `daemonset` has one Pod on each suitable node: no copies come; `explain daemonset/daemonset` says on which nodes its Pods do not fit"
+    );
+    assert_eq!(
+        ask("Deployment"),
+        "Deployment `deployment` has no Pods; it has no replicas, or how many it has is not known"
+    );
+}

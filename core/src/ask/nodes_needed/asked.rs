@@ -60,7 +60,16 @@ pub(super) fn add(
     objects.into_iter().for_each(|object| simulation.server_mut().seed_object(object, now));
     simulation.settle();
     let pods = simulation.server().cluster().pods().keys();
-    Ok(pods.filter(|key| !before.contains(*key)).cloned().gather())
+    let made: BTreeSet<Key> = pods.filter(|key| !before.contains(*key)).cloned().gather();
+    if made.is_empty() {
+        let message = format!("{} `{}` has no Pods", request.subject.kind, request.subject.name);
+        return Err(refused(message, "it has no replicas, or how many it has is not known"));
+    }
+    Ok(made)
+}
+
+fn refused(message: String, hint: impl Into<String>) -> Vec<Finding> {
+    vec![Finding::new(Code::ReadBadSettings, "subject", message).with_hint(hint)]
 }
 
 /// The copies.
@@ -88,21 +97,24 @@ fn objects(cluster: &Cluster, request: &NodesNeededRequest, copies: u64) -> Resu
         (false, Some(Object::Pod(pod))) => match pod.group_name() {
             Some(group) => {
                 let message = format!("Pod `{}` is one of the PodGroup `{group}`", pod.metadata.name);
-                let finding = Finding::new(Code::ReadBadSettings, "subject", message).about(subject);
-                Err(vec![finding.with_hint(format!("ask for `podgroup/{group}`: its Pods are placed together"))])
+                Err(refused(message, format!("ask for `podgroup/{group}`: its Pods are placed together")))
             }
             None => Ok(numbers.map(|number| Object::Pod(Arc::new(copy(&pod, name(number))))).collect()),
         },
         (false, Some(Object::PodGroup(group))) => {
             Ok(numbers.flat_map(|number| group_copy(cluster, &group, name(number))).collect())
         }
+        (false, Some(Object::Workload(workload))) if matches!(workload.spec, WorkloadSpec::DaemonSet(_)) => {
+            let message = format!("DaemonSet `{}` has one Pod on each suitable node: no copies come", subject.name);
+            let hint = "`explain daemonset/{}` says on which nodes its Pods do not fit";
+            Err(refused(message, hint.replace("{}", &subject.name)))
+        }
         (false, Some(object @ Object::Workload(_))) => {
             Ok(numbers.filter_map(|number| workload_copy(&object, name(number))).collect())
         }
         _ => {
             let message = format!("no Pods are made of a {}", subject.kind);
-            let hint = "name a Pod, a PodGroup, a workload or a ResourceClaimTemplate";
-            Err(vec![Finding::new(Code::ReadBadSettings, "subject", message).with_hint(hint)])
+            Err(refused(message, "name a Pod, a PodGroup, a workload or a ResourceClaimTemplate"))
         }
     }
 }
