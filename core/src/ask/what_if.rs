@@ -18,6 +18,7 @@ use crate::api::object::Object;
 use crate::api::pod::{Pod, PodStatus};
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
+use crate::control_plane::infer::is_invented;
 use crate::control_plane::{Command, Simulation, note_not_given};
 use crate::controllers::workloads::owner_key;
 use crate::derive::is_foreign;
@@ -383,8 +384,10 @@ fn located(cluster: &Cluster, object: &ObjectRef) -> ObjectRef {
 
 /// What two clusters after a run have not in common.
 fn compare(before: (&Cluster, &Report), after: (&Cluster, &Report)) -> Difference {
-    let nodes = |report: &Report| -> BTreeSet<String> { report.nodes.iter().map(|node| node.name.clone()).gather() };
-    let (old, new) = (nodes(before.1), nodes(after.1));
+    let nodes = |cluster: &Cluster| -> BTreeSet<String> {
+        cluster.nodes().iter().filter(|(_, node)| !is_invented(node)).map(|(name, _)| name.clone()).gather()
+    };
+    let (old, new) = (nodes(before.0), nodes(after.0));
     let (old_devices, new_devices) = (devices(before.0), devices(after.0));
     Difference {
         nodes_added: new.difference(&old).cloned().collect(),

@@ -44,8 +44,9 @@ pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
     for (name, labels) in &mut nodes {
         labels.insert(HOSTNAME.to_owned(), name.clone());
     }
+    let named: BTreeSet<String> = nodes.keys().cloned().gather();
     for selector in &selectors {
-        if !nodes.iter().any(|(name, labels)| selects(selector, &node(name, labels))) {
+        if !nodes.iter().any(|(name, labels)| selects(selector, &node(name, labels, ""))) {
             invent(&mut nodes, selector.terms.first());
         }
     }
@@ -59,16 +60,25 @@ pub(crate) fn infer_nodes(cluster: &mut Cluster, findings: &mut Vec<Finding>) {
         if known.is_some_and(|node| node.metadata.labels == labels) {
             continue;
         }
-        cluster.apply(Object::Node(Arc::new(node(&name, &labels))));
+        let how = if named.contains(&name) { "true" } else { INVENTED };
+        cluster.apply(Object::Node(Arc::new(node(&name, &labels, how))));
     }
 }
 
+/// How a node is inferred that nothing names.
+const INVENTED: &str = "invented";
+
+/// Whether nothing of the input names a node.
+pub(crate) fn is_invented(node: &Node) -> bool {
+    node.metadata.annotations.get(INFERRED).is_some_and(|how| how == INVENTED)
+}
+
 /// An inferred node.
-fn node(name: &str, labels: &BTreeMap<String, String>) -> Node {
+fn node(name: &str, labels: &BTreeMap<String, String>, how: &str) -> Node {
     let mut node = Node::default();
     node.metadata.name = name.to_owned();
     node.metadata.labels = labels.clone();
-    node.metadata.annotations.insert(INFERRED.to_owned(), "true".to_owned());
+    node.metadata.annotations.insert(INFERRED.to_owned(), how.to_owned());
     node
 }
 

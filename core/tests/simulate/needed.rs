@@ -491,3 +491,16 @@ spec:
         "Deployment `deployment` has no Pods; it has no replicas, or how many it has is not known"
     );
 }
+
+#[test]
+fn a_node_that_nothing_names_does_not_come_or_go() {
+    let claim = template("one", 1, "") + &pod("a", &of("one"), "1");
+    let engine = engine(&[("node-a", 1)], &claim);
+    let empty: Vec<Value> = Vec::new();
+    let after = json!([{ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "ml" } }]);
+    for objects in [json!(empty), after] {
+        let answer = engine.inquire(json!({ "kind": "compare", "objects": objects })).unwrap();
+        let found: Difference = serde_json::from_value(answer).unwrap();
+        assert_eq!((found.nodes_added, found.nodes_removed), (vec![], vec!["node-a".to_owned()]));
+    }
+}
