@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Facts, finding};
 use crate::api::node::Node;
 use crate::api::slice::ResourceSlice;
-use crate::cluster::{NodePool, NodePools, PoolIdx, PoolState, incomplete, whole};
-use crate::finding::{Code, Finding, list};
+use crate::cluster::{NodePool, NodePools, PoolIdx, PoolState, incomplete_pool, whole};
+use crate::finding::{Finding, list};
 
 /// One pool as nodes see it.
 #[derive(Default)]
@@ -67,21 +67,14 @@ pub(super) fn inspect<'c>(facts: &'c Facts, findings: &mut Vec<Finding>) -> Vec<
                 _ => format!(" on nodes {}", list(nodes.iter())),
             };
             let blamed = pool.contradiction.as_ref().and_then(|wrong| Some((inventory.slice(wrong.slice)?, wrong)));
-            let (slice, code, path, what, hint) = match blamed {
-                Some((entry, wrong)) => {
-                    let what = format!("pool `{name}`: {}", wrong.text);
-                    let hint = "the driver has to publish the pool again without the contradiction";
-                    (&*entry.slice, wrong.code, wrong.path.as_str(), what, hint)
-                }
-                None => {
-                    let Some(first) = cluster.newest_of_pool(driver, name).into_iter().next() else { continue };
-                    let hint = "the driver has to publish the other slices, or to correct `resourceSliceCount`";
-                    let path = "spec.pool.resourceSliceCount";
-                    (first, Code::LinkPoolIncomplete, path, incomplete(cluster, index), hint)
-                }
+            let Some((entry, wrong)) = blamed else {
+                findings.extend(incomplete_pool(cluster, driver, name, &place));
+                continue;
             };
-            let message = format!("{what}, so its devices are not given out{place}");
-            findings.push(finding(code, slice.metadata.reference("ResourceSlice"), path, message, hint));
+            let message = format!("pool `{name}`: {}, so its devices are not given out{place}", wrong.text);
+            let hint = "the driver has to publish the pool again without the contradiction";
+            let slice = entry.slice.metadata.reference("ResourceSlice");
+            findings.push(finding(wrong.code, slice, wrong.path.as_str(), message, hint));
         }
     }
     usable.into_iter().filter_map(|index| inventory.slice(index)).map(|entry| &*entry.slice).collect()

@@ -48,7 +48,8 @@ pub(crate) use counters::{Draws, Ledger};
 pub(crate) use inventory::{Inventory, Relief, SliceEntry, node_of};
 pub(crate) use links::{Links, template_key};
 pub(crate) use pools::{
-    NodePool, NodePools, PoolState, device_matches, hides_slices, incomplete, is_for, missing_gate, whole,
+    NodePool, NodePools, PoolState, device_matches, hides_slices, incomplete, incomplete_pool, is_for, missing_gate,
+    whole,
 };
 use rules_by_device::RulesByDevice;
 use selectors::Selectors;

@@ -20,7 +20,7 @@ use crate::api::node::{Node, NodeSelector};
 use crate::api::quantity::Quantity;
 use crate::api::slice::{CounterSet, Device, ResourceSlice};
 use crate::arrange::Arrange;
-use crate::finding::{Code, plural};
+use crate::finding::{Code, Finding, plural};
 use crate::near::did_you_mean;
 use crate::profile::{Profile, Version};
 
@@ -318,6 +318,18 @@ pub(crate) fn incomplete(cluster: &Cluster, pool: PoolIdx) -> String {
     let wanted = plural(u64::try_from(wanted).unwrap_or_default(), "slice");
     let are = if there == 1 { "is" } else { "are" };
     format!("pool `{name}` says it has {wanted}, {there} of generation {newest} {are} there")
+}
+
+/// That a pool is incomplete, about its first slice, and what the driver has to do. `place` says where.
+pub(crate) fn incomplete_pool(cluster: &Cluster, driver: &str, name: &str, place: &str) -> Option<Finding> {
+    let first = cluster.newest_of_pool(driver, name).into_iter().next()?;
+    let what = cluster.inventory().pool_index(driver, name).map(|pool| incomplete(cluster, pool))?;
+    let message = format!("{what}, so its devices are not given out{place}");
+    let finding = Finding::new(Code::LinkPoolIncomplete, "spec.pool.resourceSliceCount", message);
+    Some(finding.about(first.metadata.reference("ResourceSlice")).with_hint(format!(
+        "the driver has to publish the other slices, or to correct `resourceSliceCount`; `kubectl get resourceslices \
+         --field-selector spec.driver={driver}` shows those that are there"
+    )))
 }
 
 /// The feature gate without which a slice is as good as absent, where it is off.

@@ -320,6 +320,7 @@ fn look_at_devices(
     explanation.requests = requests::requests(cluster, case, survey);
     if explanation.state == State::NoDevices {
         explanation.plain = plain::plain(cluster, case, survey, explanation);
+        explanation.stage.extend(requests::incomplete_pools(cluster, survey, &explanation.requests));
     }
     // Without any device all nodes are equally far.
     explanation.closest =

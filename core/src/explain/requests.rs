@@ -16,7 +16,8 @@ use crate::api::slice::{Device, ResourceSlice};
 use crate::arrange::Arrange;
 use crate::cel::Field;
 use crate::cluster::selectors::{Compiled, Selectors};
-use crate::cluster::{Cluster, DeviceIdx, Newest, PoolState, SliceEntry, incomplete, missing_gate};
+use crate::cluster::{Cluster, DeviceIdx, Newest, PoolState, SliceEntry, incomplete, incomplete_pool, missing_gate};
+use crate::finding::Finding;
 use crate::scheduler::special;
 
 /// All requests of a case.
@@ -30,6 +31,31 @@ pub(crate) fn requests(cluster: &mut Cluster, case: &Case, survey: &Survey) -> V
         request.serves = pod.and_then(|pod| served(pod, claim, unit));
     }
     all
+}
+
+/// Most incomplete pools that are named.
+const MOST_POOLS: usize = 3;
+
+/// What to do about incomplete pools that keep devices from requests.
+pub(crate) fn incomplete_pools(cluster: &Cluster, survey: &Survey, requests: &[RequestExplanation]) -> Vec<Finding> {
+    let lacks =
+        |request: &RequestExplanation| request.reasons.iter().any(|reason| reason.kind == ReasonKind::PoolIncomplete);
+    let units: Vec<usize> = (0..requests.len()).filter(|unit| requests.get(*unit).is_some_and(lacks)).collect();
+    let is_wanted = |driver: &str, name: &str| {
+        let pool = cluster.inventory().pool_index(driver, name);
+        let mut slices = pool.into_iter().flat_map(|pool| cluster.inventory().slices_of_pool(pool));
+        slices.any(|entry| {
+            entry.devices.iter().any(|device| units.iter().any(|unit| is_of_class(survey, *unit, *device)))
+        })
+    };
+    let bad = survey.bad_pools.iter().filter(|(_, state)| **state == PoolState::Incomplete).map(|(pool, _)| pool);
+    let wanted = bad.filter(|(driver, name)| is_wanted(driver, name)).take(MOST_POOLS);
+    let finding = |(driver, name): &(String, String)| {
+        let slice = cluster.newest_of_pool(driver, name).into_iter().next()?;
+        let node = slice.spec.node_name.iter().map(|node| format!(" on node `{node}`"));
+        incomplete_pool(cluster, driver, name, &node.collect::<String>())
+    };
+    wanted.filter_map(finding).collect()
 }
 
 fn found(cluster: &mut Cluster, case: &Case, survey: &Survey) -> Vec<RequestExplanation> {
