@@ -124,6 +124,8 @@ pub struct Simulation {
     start: Time,
     /// Pods that had a node when they were taken in.
     bound: BTreeSet<Key>,
+    /// Claims without devices that were being deleted when they were taken in.
+    going: BTreeSet<Key>,
     /// Pods of a real cluster for which its scheduler had found no node by then.
     waited: BTreeSet<Key>,
     /// Whether a node that is not there does not exist: the input was completed.
@@ -200,6 +202,7 @@ impl Simulation {
             evictions: Evictions::default(),
             start: now,
             bound: BTreeSet::new(),
+            going: BTreeSet::new(),
             waited: BTreeSet::new(),
             knows_nodes: false,
             given: 0,
@@ -233,6 +236,11 @@ impl Simulation {
     /// Whether a Pod had a node when it was taken in.
     pub(crate) fn had_node(&self, pod: &Pod) -> bool {
         self.bound.contains(&key_of(&pod.metadata))
+    }
+
+    /// Claims without devices that were being deleted when they were taken in.
+    pub(crate) fn going(&self) -> &BTreeSet<Key> {
+        &self.going
     }
 
     /// The API server, to look at.

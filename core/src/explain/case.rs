@@ -8,7 +8,7 @@ use super::holders::Held;
 use super::origin::{Origin, about_claim};
 use super::preemption;
 use super::reasons::claims_of;
-use super::reasons::problems::request_problems;
+use super::reasons::problems::{self, request_problems};
 use super::settled::{Settled, Taking};
 use super::trial::freed;
 use super::unknown::{unknown, unknown_device};
@@ -156,7 +156,18 @@ fn named(cluster: &Cluster, settled: &Settled, subject: &ObjectRef) -> Result<Ca
             Err(unknown) => gone(cluster, settled, subject).ok_or(unknown),
         },
         "ResourceClaim" => {
-            let key = find(cluster, subject)?;
+            let is_meant =
+                |key: &&Key| key.1 == subject.name && (subject.namespace.is_empty() || key.0 == subject.namespace);
+            let key = match (find(cluster, subject), settled.going.iter().find(is_meant)) {
+                (Ok(key), _) => key,
+                (Err(_), Some(key)) => {
+                    let subject = ObjectRef::new("ResourceClaim", &*key.0, &*key.1);
+                    let problem = problems::gone_claim(&key.1).about(subject.clone());
+                    let all_nodes = cluster.nodes().len();
+                    return Ok(Case { subject, stage: vec![problem], is_blocked: true, all_nodes, ..Case::default() });
+                }
+                (Err(unknown), None) => return Err(unknown),
+            };
             let claim = cluster.claims().get(&key).cloned().unwrap_or_default();
             Ok(claim_case(cluster, settled, &key, &claim))
         }
@@ -343,8 +354,8 @@ fn claim_case(cluster: &Cluster, settled: &Settled, key: &Key, claim: &ResourceC
         return case;
     }
     if !claim.metadata.deletion_timestamp.is_empty() {
-        let message = format!("claim `{}` is being deleted", key.1);
-        case.stage.push(Finding::new(Code::RunClaimDeleting, "", message).about(case.subject.clone()));
+        let problem = problems::deleted_claim(&key.1, &claim.metadata.finalizers);
+        case.stage.push(problem.about(case.subject.clone()));
     }
     case.stage.extend(request_problems(cluster, claim));
     case.is_blocked = !case.stage.is_empty();

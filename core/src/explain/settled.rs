@@ -8,7 +8,7 @@ use super::alike::Alike;
 use super::holders::Held;
 use super::origin::Origin;
 use super::preemption;
-use super::reasons::{self, Entry, Verdict, entries};
+use super::reasons::{self, Entry, Verdict, entries, problems};
 use crate::allocate::Limits;
 use crate::allocate::extended::ExtendedResources;
 use crate::api::object::Object;
@@ -28,6 +28,8 @@ pub(crate) struct Settled {
     pub(crate) order: Vec<Key>,
     /// The claims of each Pod that has some.
     pub(crate) entries: BTreeMap<Key, Vec<Entry>>,
+    /// Claims that were being deleted at first.
+    pub(crate) going: BTreeSet<Key>,
     /// What was decided about each Pod.
     pub(crate) verdicts: BTreeMap<Key, Verdict>,
     /// Places and devices that a part of a waiting PodGroup finds, by PodGroup.
@@ -89,12 +91,30 @@ impl Look {
             cluster,
             order.iter().filter_map(|key| cluster.pods().get(key).map(Arc::as_ref)).filter(waiting),
         ));
-        let of_pod = |key: &Key| Some((key.clone(), entries(cluster, cluster.pods().get(key)?)));
+        let of_pod = |key: &Key| {
+            let pod = cluster.pods().get(key)?;
+            let mut entries = entries(cluster, pod);
+            let missing =
+                |entry: &&mut Entry| entry.problem.as_ref().is_some_and(|one| one.code == Code::RunMissingClaim);
+            for entry in entries.iter_mut().filter(missing) {
+                let mut sources = pod.spec.resource_claims.iter().filter(|source| source.name == entry.name);
+                let named = sources.find_map(|source| source.resource_claim_name.as_ref()).or(entry.claim.as_ref());
+                let claim = named.map(|name| (key.0.clone(), name.clone()));
+                if let (Some(claim), Some(problem)) = (claim, &mut entry.problem)
+                    && simulation.going().contains(&claim)
+                {
+                    let Finding { code, message, hint, .. } = problems::gone_claim(&claim.1);
+                    (problem.code, problem.message, problem.hint) = (code, message, hint);
+                }
+            }
+            Some((key.clone(), entries))
+        };
         let with_claims = order.iter().filter_map(of_pod).filter(|(_, entries)| !entries.is_empty());
         let entries: BTreeMap<Key, Vec<Entry>> = with_claims.gather();
         let preempted = simulation.preempted().to_vec();
         findings.extend(preempted.iter().map(preemption::finding));
-        let settled = Settled { order, entries, findings, preempted, ..Settled::default() };
+        let going = simulation.going().clone();
+        let settled = Settled { order, entries, findings, preempted, going, ..Settled::default() };
         Self { settled, seen: 0, known: BTreeMap::new() }
     }
 

@@ -582,3 +582,19 @@ fn an_anonymous_snapshot_gives_the_same_answers_under_other_names() {
     }
     assert!(renamed > 40, "{renamed}");
 }
+
+/// What is said of an object of a case, beside the devices.
+fn stage(yaml: &str, subject: Value) -> Vec<Value> {
+    let found: Value = ask(&engine(yaml), json!({ "kind": "explain", "subject": subject }));
+    found[0]["stage"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_claim_that_is_being_deleted_is_not_missing() {
+    let yaml = include_str!("cases/claim-deleting.yaml");
+    let stage = stage(yaml, json!({ "kind": "ResourceClaim", "namespace": "ml", "name": "wanted" }));
+    assert_eq!(
+        stage[0]["message"],
+        "claim `wanted` is being deleted, held by the finalizer `resource.kubernetes.io/delete-protection`"
+    );
+}

@@ -223,7 +223,10 @@ spec: {{ devices: {{ requests: [] }} }}
 {}",
         pod("p", "  resourceClaims: [{ name: gpu, resourceClaimName: c }]")
     ));
-    assert_eq!(ran.reason("p").code, Code::RunClaimDeleting);
+    let reason = ran.reason("p");
+    assert_eq!(reason.code, Code::RunClaimDeleting);
+    assert_eq!(reason.message, "claim `c` is being deleted, held by the finalizer `x`");
+    assert_eq!(reason.hint.as_deref(), Some("create it anew once it is gone"));
 }
 
 #[test]

@@ -114,8 +114,7 @@ impl Look<'_> {
             return Err(problems::missing_claim(self.cluster, namespace, name));
         };
         if claim.metadata.is_deleting() {
-            let message = format!("claim `{name}` is being deleted");
-            return Err(Finding::new(Code::RunClaimDeleting, "", message));
+            return Err(problems::deleted_claim(name, &claim.metadata.finalizers));
         }
         Ok(())
     }

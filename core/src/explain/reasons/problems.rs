@@ -7,6 +7,7 @@ use crate::api::meta::ObjectMeta;
 use crate::api::pod::PodResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::resource_of;
+use crate::decision::CLAIM_FINALIZER;
 use crate::finding::{Code, Finding, list};
 
 use crate::explain::origin::{Origin, about_claim};
@@ -17,6 +18,22 @@ pub(crate) fn missing_claim(cluster: &Cluster, namespace: &str, name: &str) -> F
     let is_template = cluster.templates().contains_key(&(namespace.to_owned(), name.to_owned()));
     let hint = is_template.then(|| format!("`{name}` is a template: use `resourceClaimTemplateName`"));
     missing(cluster, (Code::RunMissingClaim, "ResourceClaim", "claim"), namespace, name, hint)
+}
+
+/// A claim that is being deleted.
+pub(crate) fn deleted_claim(name: &str, finalizers: &[String]) -> Finding {
+    let held = match finalizers {
+        [] => String::new(),
+        [only] => format!(", held by the finalizer `{only}`"),
+        several => format!(", held by the finalizers {}", list(several.iter())),
+    };
+    let finding = Finding::new(Code::RunClaimDeleting, "", format!("claim `{name}` is being deleted{held}"));
+    finding.with_hint("create it anew once it is gone")
+}
+
+/// A claim that was being deleted and goes, as nobody uses it.
+pub(crate) fn gone_claim(name: &str) -> Finding {
+    deleted_claim(name, &[CLAIM_FINALIZER.to_owned()])
 }
 
 /// A template that does not exist, of the namespace or of the cluster.
