@@ -103,7 +103,8 @@ pub(crate) fn near_misses(cluster: &Cluster, pod: &Pod) -> Vec<Finding> {
     let knows_groups = cluster.profile().features.generic_workload;
     let Some(group) = entries::group_of(cluster, pod).filter(|_| knows_groups) else { return notes };
     let origin = Origin::of(cluster, pod);
-    for (index, entry) in pod.spec.resource_claims.iter().enumerate() {
+    let is_own = |(_, entry): &(usize, &PodResourceClaim)| entry.pod_group_resource_claim.is_none();
+    for (index, entry) in pod.spec.resource_claims.iter().enumerate().filter(is_own) {
         let path = format!("spec.resourceClaims[{index}]");
         let own = entries::source(entry);
         let claim = entry.resource_claim_name.as_ref();

@@ -598,3 +598,15 @@ fn a_claim_that_is_being_deleted_is_not_missing() {
         "claim `wanted` is being deleted, held by the finalizer `resource.kubernetes.io/delete-protection`"
     );
 }
+
+#[test]
+fn an_entry_that_names_a_claim_of_its_group_gets_none_of_its_own() {
+    let own = "{ name: gpu, resourceClaimTemplateName: other }";
+    let yaml = include_str!("cases/gang-claim-mismatch.yaml");
+    let subject = json!({ "kind": "Pod", "namespace": "ml", "name": "w0" });
+    let codes = |yaml: &str| -> Vec<Value> {
+        stage(yaml, subject.clone()).iter().map(|finding| finding["code"].clone()).collect()
+    };
+    assert_eq!(codes(yaml), ["link/near-group-claim"]);
+    assert_eq!(codes(&yaml.replace(own, "{ name: gpu, podGroupResourceClaim: wrong }")), ["run/group-claim"]);
+}
