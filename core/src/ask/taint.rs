@@ -17,7 +17,7 @@ use crate::explain::detail::is_meant;
 use crate::explain::unknown::unknown_device;
 use crate::explain::words::taint_of;
 use crate::finding::{Code, Finding};
-use crate::validate::without_effect;
+use crate::validate::{flaw_of_taint, without_effect};
 use crate::{controllers::taint_eviction as eviction, decision::Time};
 
 /// A taint for devices.
@@ -115,17 +115,16 @@ pub(crate) fn taint(cluster: &mut Cluster, taints: &[TaintSpec]) -> Result<(), V
 }
 
 fn parse(text: &str) -> Result<DeviceTaint, Vec<Finding>> {
-    let bad = || {
-        let message = format!("`{text}` is not a taint");
-        vec![Finding::new(Code::ReadBadSettings, "taint", message).with_hint("write it as `key=value:NoExecute`")]
-    };
     let [key, value, effect] = taint_parts(text);
-    let effect = match effect.as_str() {
-        "NoSchedule" => TaintEffect::NoSchedule,
-        "NoExecute" => TaintEffect::NoExecute,
-        _ => return Err(bad()),
+    let flaw = match key.is_empty() || effect.is_empty() {
+        true => Some(format!("`{text}` is not a taint")),
+        false => flaw_of_taint(&key, &value, &effect),
     };
-    if key.is_empty() { Err(bad()) } else { Ok(DeviceTaint { key, value, effect, ..DeviceTaint::default() }) }
+    if let Some(flaw) = flaw {
+        let finding = Finding::new(Code::ReadBadSettings, "taint", flaw);
+        return Err(vec![finding.with_hint("write it as `key=value:NoExecute`")]);
+    }
+    Ok(DeviceTaint { key, value, effect: TaintEffect::of(&effect), ..DeviceTaint::default() })
 }
 
 /// Pods that the taints of a cluster drive out, by time and name; those of whose claims nothing is known included.

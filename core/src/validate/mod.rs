@@ -64,7 +64,7 @@ pub(crate) use others::OF_EVERY_VOLUME;
 pub(crate) use pod::MIRROR;
 pub use set::Member;
 pub use source::definition as source_definition;
-pub(crate) use taints::without_effect;
+pub(crate) use taints::{flaw as flaw_of_taint, without_effect};
 
 use crate::api::other_workload;
 use crate::finding::{Code, Finding, ObjectRef};

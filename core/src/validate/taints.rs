@@ -27,6 +27,18 @@ pub(crate) fn without_effect(profile: &Profile) -> Option<Finding> {
     })
 }
 
+/// What is wrong with a taint of a device that is written as `key=value:effect`.
+pub(crate) fn flaw(key: &str, value: &str, effect: &str) -> Option<String> {
+    let text = |what: &str, text: &str, problems: Vec<&str>| {
+        problems.first().map(|problem| format!("the {what} `{text}` of the taint {problem}"))
+    };
+    let of_key = text("key", key, names::label_key(key)).or_else(|| text("value", value, names::label_value(value)));
+    of_key.or_else(|| {
+        let is_known = EFFECTS.contains(&effect);
+        (!is_known).then(|| format!("`{effect}` is not an effect of taints: there are {}", EFFECTS.join(", ")))
+    })
+}
+
 /// A toleration of a request.
 pub(super) fn toleration(out: &mut Report<'_>, toleration: &Node<'_, '_>) {
     let (key, value) = (toleration.field("key"), toleration.field("value"));

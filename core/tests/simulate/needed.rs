@@ -504,3 +504,23 @@ fn a_node_that_nothing_names_does_not_come_or_go() {
         assert_eq!((found.nodes_added, found.nodes_removed), (vec![], vec!["node-a".to_owned()]));
     }
 }
+
+#[test]
+fn a_taint_that_no_api_server_takes_is_refused() {
+    let engine = engine(&[("node-a", 1)], "");
+    let ask = |taint: &str| {
+        let taints = json!([{ "devices": "gpu.example.com", "taint": taint }]);
+        refused(&engine, "evictions", json!({ "taints": taints, "now": "2026-03-01T12:00:00Z" }))
+    };
+    for (taint, says) in [
+        ("broken", "`broken` is not a taint"),
+        (":NoExecute", "`:NoExecute` is not a taint"),
+        ("a b:NoExecute", "the key `a b` of the taint "),
+        ("a=b c:NoExecute", "the value `b c` of the taint "),
+        ("a:Noexecute", "`Noexecute` is not an effect of taints: there are NoExecute, NoSchedule, None"),
+    ] {
+        assert!(ask(taint).starts_with(says), "{}", ask(taint));
+    }
+    let taints = json!([{ "devices": "gpu.example.com", "taint": "example.com/a=b:None" }]);
+    assert!(engine.inquire(json!({ "kind": "evictions", "taints": taints, "now": "2026-03-01T12:00:00Z" })).is_ok());
+}
