@@ -300,7 +300,12 @@ fn step(entry: &Map<String, Value>) -> Result<Vec<Step>, String> {
                 return Err(format!("`node` goes with `restart: kubelet`, not with `{subject}`"));
             }
             let Build { version, feature_gates } = build;
-            one(Command::Restart { component: Some(named), node, version, feature_gates }, program(subject))
+            let node_said = node.iter().map(|node| format!(" of node {node}"));
+            let version_said = version.iter().map(|version| format!(" as version {version}"));
+            let gates_said = feature_gates.iter().map(|(gate, enabled)| format!(", {gate}={enabled}"));
+            let says = [says].into_iter().chain(node_said).chain(version_said).chain(gates_said).collect();
+            let command = Command::Restart { component: Some(named), node, version, feature_gates };
+            Ok(vec![Step { index: 0, at_millis: at, command, object: program(subject), says }])
         }
         "create" | "apply" => {
             let object = entry.get(*form).cloned().unwrap_or_default();

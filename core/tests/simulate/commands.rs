@@ -204,3 +204,19 @@ fn a_mirror_pod_stays_on_a_drained_node() {
     let names: Vec<String> = simulation.server().cluster().pods().keys().map(|(_, name)| name.clone()).collect();
     assert!(names.contains(&"kube-proxy".to_owned()) && !names.contains(&"plain".to_owned()), "{names:?}");
 }
+
+#[test]
+fn a_restart_says_which_kubelet_and_as_what() {
+    let steps = script(&json!([
+        { "restart": "kubelet", "node": "node-a", "version": "1.36", "gates": { "DRADeviceTaints": false } },
+        { "restart": "kube-scheduler", "version": 1.36 },
+        { "restart": "kubelet" },
+    ]));
+    let says: Vec<String> = steps.unwrap().into_iter().map(|step| step.says).collect();
+    let wanted = [
+        "restart kubelet of node node-a as version 1.36, DRADeviceTaints=false",
+        "restart kube-scheduler as version 1.36",
+        "restart kubelet",
+    ];
+    assert_eq!(says, wanted);
+}
