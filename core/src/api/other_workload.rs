@@ -22,13 +22,22 @@ const BLUEPRINTS: [(&str, &str); 3] = [
 ];
 
 /// Kinds of which the Pods are not in their specs, with their groups, and why no Pods are made of them here.
-const NOT_EXPANDED: [(&str, &str, &str); 5] = [
+const NOT_EXPANDED: [(&str, &str, &str); 11] = [
     ("TrainJob", "trainer.kubeflow.org", "its Pods are made from its training runtime"),
     ("Workflow", "argoproj.io", "how many Pods it makes shows only when it runs"),
     ("CronWorkflow", "argoproj.io", "how many Pods its Workflows make shows only when they run"),
     ("WorkflowTemplate", "argoproj.io", "Pods are made of Workflows that refer to it"),
     ("ClusterWorkflowTemplate", "argoproj.io", "Pods are made of Workflows that refer to it"),
+    ("SparkApplication", "sparkoperator.k8s.io", THEIRS),
+    ("ScheduledSparkApplication", "sparkoperator.k8s.io", THEIRS),
+    ("SparkApplication", "spark.apache.org", THEIRS),
+    ("InferenceService", "serving.kserve.io", THEIRS),
+    ("VirtualMachine", "kubevirt.io", THEIRS),
+    ("VirtualMachineInstance", "kubevirt.io", THEIRS),
 ];
+
+/// Of Pods that are not written as Pods anywhere in the object.
+const THEIRS: &str = "only its controller knows its Pods";
 
 /// The group of Jobs whose Pods a scheduler of their own places unless they name another one.
 const VOLCANO: &str = "batch.volcano.sh";

@@ -278,6 +278,7 @@ fn pod_templates_of_kinds_that_are_not_known_are_found_with_their_numbers() {
         "{apiVersion: x.example.com/v1, kind: Plain, metadata: {name: p, namespace: default}, spec: {replicas: 3}}",
         "{apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob, metadata: {name: t, namespace: default}, spec: {runtimeRef: {name: torch}, podTemplateOverrides: [{spec: {containers: [{name: c}]}}]}}",
         "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: w, namespace: default}, spec: {entrypoint: m, templates: [{name: m, container: {image: i}}]}}",
+        "{apiVersion: sparkoperator.k8s.io/v1beta2, kind: SparkApplication, metadata: {name: s, namespace: default}, spec: {executor: {instances: 2, gpu: {name: nvidia.com/gpu, quantity: 1}}}}",
     ];
     let texts: Vec<String> = objects.iter().map(|yaml| crate::play::documents(yaml).remove(0).to_string()).collect();
     play.simulation.apply(texts.iter().map(String::as_str));
@@ -289,6 +290,7 @@ fn pod_templates_of_kinds_that_are_not_known_are_found_with_their_numbers() {
     assert_eq!(
         messages,
         [
+            "SparkApplication `default/s` is not expanded: only its controller knows its Pods",
             "TrainJob `default/t` is not expanded: its Pods are made from its training runtime",
             "Waits `default/w` is not expanded: it is suspended",
             "Workflow `default/w` is not expanded: how many Pods it makes shows only when it runs",
