@@ -310,8 +310,8 @@ impl From<ModeChoice> for Mode {
 // What is changed before a question is answered.
 #[derive(Args, Debug)]
 pub(crate) struct ChangeArguments {
-    /// Manifests that are added, or replace objects of the same name
-    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Changes")]
+    /// Manifests that are added, or replace objects of the same name; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Changes")]
     with: Vec<String>,
     /// Objects that go, as KIND/NAME or KIND/NAMESPACE/NAME; with a node go its slices and Pods
     #[arg(long, value_name = "KIND/NAME", num_args = 1.., help_heading = "Changes")]

@@ -21,11 +21,13 @@ mod report;
 mod scores;
 mod shown;
 mod stage;
+mod swallowed;
 mod template_sync;
 mod text;
 mod tree;
 mod validators;
 
+use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -35,8 +37,10 @@ use commands::Arguments;
 use shown::{InputErrors, Shown, Verdict};
 
 pub(crate) fn main() -> ExitCode {
+    let definition = commands::definition();
+    let given = swallowed::freed(&definition, env::args_os().collect(), files::is_path);
     // What clap refuses it prints, and ends.
-    let matches = commands::definition().term_width(text::width()).get_matches();
+    let matches = definition.term_width(text::width()).get_matches_from(given);
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if arguments.command.ends_by_itself() {
         stage::listen();

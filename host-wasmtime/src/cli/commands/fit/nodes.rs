@@ -21,8 +21,8 @@ pub(super) struct NodesArguments {
     /// Say how many more nodes like this one, with copies of its slices, the Pods need
     #[arg(long, value_name = "NODE", num_args = 1..)]
     node_like: Vec<String>,
-    /// The same for nodes of a file: Nodes and the ResourceSlices that name them
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    /// The same for nodes of files: Nodes and ResourceSlices that name them; may be repeated
+    #[arg(long, value_name = "PATH")]
     node_template: Vec<String>,
     /// Most new nodes
     #[arg(long, value_name = "N", default_value_t = 20)]

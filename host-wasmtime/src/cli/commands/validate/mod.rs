@@ -40,8 +40,8 @@ pub(crate) struct ValidateArguments {
     pub(super) input: FileArguments,
     #[command(flatten)]
     namespace: NamespaceArguments,
-    /// Manifests as they are stored: an object that is among them is updated, not created
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    /// Manifests as they are stored: an object that is among them is updated, not created; may be repeated
+    #[arg(long, value_name = "PATH")]
     old: Vec<String>,
     /// The update is one of the status, through the subresource; needs `--old`
     #[arg(long, requires = "old")]
