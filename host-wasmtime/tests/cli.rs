@@ -576,6 +576,20 @@ fn a_plan_tells_of_every_copy_that_goes() {
     assert_eq!(text.matches("\ndelete ").count(), 35, "{text}");
 }
 
+#[test]
+fn plan_says_which_source_is_refused() {
+    let source = "
+apiVersion: apportion.dev/v1alpha1
+kind: ClusterResourceClaimTemplate
+metadata: { name: gpu }
+spec:
+  targets: [{ names: ['*'] }]
+  template: { spec: { devices: { requests: [{ name: GPU, exactly: { deviceClassName: gpu } }] } } }
+";
+    let text = shown(&["plan", "-f", "-"], source);
+    assert!(text.contains("error[") && text.contains("standard input:7:") && text.ends_with("exit code 1\n"), "{text}");
+}
+
 /// Answers one request after another, each with the next text, and returns its address.
 fn server(answers: &'static [&'static str]) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -5,6 +5,7 @@ use apportion::{Controller, HostLimits, Runner};
 use apportion_core::allocate::Limits;
 use apportion_core::api::source::SOURCE_API_VERSION;
 use apportion_core::controller::{Part, Settings};
+use apportion_core::finding::Severity;
 use apportion_core::profile::{Mode, Profile};
 use clap::Args;
 use serde::Deserialize;
@@ -15,6 +16,7 @@ use super::ask::{self, Asked};
 use super::input::Input;
 use super::machine;
 use super::read::gather;
+use super::validators;
 use crate::api_server::PLANNED;
 
 /// Why a selector does not reach a namespace.
@@ -94,8 +96,16 @@ pub(crate) fn start<'a>(
         allow_admin_access: arguments.allow_admin_access,
         conditions: false,
     };
-    let mut door = Runner::new()?.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
-    let taken = input.taken(door.apply(&stored(&input))?);
+    let runner = Runner::new()?;
+    let mut door = runner.controller(&profile, Limits::default(), HostLimits::default(), settings)?;
+    let mut found = door.apply(&stored(&input))?;
+    // The controller keeps away from what is not understood. Why it does, `validate` says.
+    let refusals = validators::refusals(&mut runner.validator(&profile, HostLimits::default()), &input);
+    for (found, refusals) in found.iter_mut().zip(refusals).filter(|(_, refusals)| !refusals.is_empty()) {
+        found.retain(|finding| finding.severity != Severity::Error);
+        found.extend(refusals);
+    }
+    let taken = input.taken(found);
     Ok(Asked { door, input, taken, look, kubernetes })
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
 use apportion::{HostLimits, NativeValidator, Runner, Validate, Written};
-use apportion_core::finding::{Code, Finding, ObjectRef, value_at};
+use apportion_core::finding::{Code, Finding, ObjectRef, Severity, value_at};
 use apportion_core::profile::{Mode, Profile};
 use apportion_core::validate::{Circumstances, Operation, as_stored, goes_to_default_namespace, in_default_namespace};
 use apportion_yaml::ProblemCode;
@@ -75,6 +75,20 @@ impl Validators {
         }
         (input, findings)
     }
+}
+
+/// Why the API server would not create objects of the input, for each.
+pub(crate) fn refusals(validator: &mut Validator, input: &Input) -> Vec<Vec<Finding>> {
+    let stored = Stored::new();
+    let written = input.objects().zip(&input.texts).map(|(object, text)| submission(object, text, &stored, false));
+    let mut found = validate(validator, written.collect());
+    for (findings, document) in found.iter_mut().zip(&input.documents) {
+        findings.retain(|finding| finding.severity == Severity::Error);
+        for finding in findings {
+            finding.object.get_or_insert_with(|| document.written_reference());
+        }
+    }
+    found
 }
 
 /// Findings per submission.
