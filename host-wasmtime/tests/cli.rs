@@ -577,6 +577,18 @@ fn a_plan_tells_of_every_copy_that_goes() {
 }
 
 #[test]
+fn check_shows_the_place_of_each_document_without_a_name() {
+    for (input, lines) in
+        [("a: 1\n", vec![1]), ("a: 1\n---\na: 1\n---\n[x]\n---\nkind: Pod\n---\nkind: Pod\n", vec![1, 3, 5, 7, 9])]
+    {
+        let text = shown(&["check", "-f", "-", "-o", "json"], input);
+        for line in lines {
+            assert!(text.contains(&format!("\"line\": {line},")), "{text}");
+        }
+    }
+}
+
+#[test]
 fn plan_says_which_source_is_refused() {
     let source = "
 apiVersion: apportion.dev/v1alpha1

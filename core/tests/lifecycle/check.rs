@@ -415,3 +415,27 @@ fn a_template_that_is_copied_into_the_namespace_is_there() {
     assert!(found(vec![waiting.clone()]));
     assert!(!found(vec![template, waiting]));
 }
+
+#[test]
+fn what_is_wrong_with_an_object_without_a_name_is_said_as_on_creation() {
+    for object in [
+        json!([1]),
+        json!("x"),
+        json!({}),
+        json!({ "a": 1 }),
+        json!({ "kind": "Pod" }),
+        json!({ "apiVersion": "v1", "kind": "Pod" }),
+    ] {
+        let said = inspect(vec![object.clone()], &Profile::default(), None);
+        let text = object.to_string();
+        let found = Engine::new(Profile::default(), Limits::default()).submit([text.as_str()]).remove(0);
+        let words =
+            |finding: &Finding| (finding.code, finding.object.clone(), finding.path.clone(), finding.message.clone());
+        let found: Vec<_> = found.iter().map(words).collect();
+        assert!(
+            !said.is_empty()
+                && said.iter().filter(|one| one.code != Code::RunNotGiven).all(|one| found.contains(&words(one))),
+            "{said:#?}\n{found:#?}"
+        );
+    }
+}

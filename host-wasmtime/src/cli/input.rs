@@ -264,13 +264,15 @@ impl Input {
         notes
     }
 
-    /// Documents of objects that the input has more than once.
-    pub(crate) fn of_repeated(&self) -> Vec<usize> {
+    /// Documents that a name does not lead to: of objects that the input has more than once, and of those without kind or name.
+    pub(crate) fn ambiguous(&self) -> Vec<usize> {
         let mut known: BTreeMap<ObjectRef, Vec<usize>> = BTreeMap::new();
         for (index, document) in self.documents.iter().enumerate() {
             known.entry(document.reference()).or_default().push(index);
         }
-        known.into_values().filter(|documents| documents.len() > 1).flatten().collect()
+        let is_named = |object: &ObjectRef| !object.kind.is_empty() && !object.name.is_empty();
+        let ambiguous = known.into_iter().filter(|(object, documents)| documents.len() > 1 || !is_named(object));
+        ambiguous.flat_map(|(_, documents)| documents).collect()
     }
 
     /// Objects that replace an earlier one. Equal ones, as Namespaces that stand in every file, are worth no warning. Documents that are

@@ -2,6 +2,7 @@
 
 mod watch;
 
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
 use anyhow::{Context, Result};
@@ -10,7 +11,7 @@ use apportion_core::allocate::Limits;
 use apportion_core::check::inspect;
 use apportion_core::decision::Time;
 use apportion_core::engine::Engine;
-use apportion_core::finding::Finding;
+use apportion_core::finding::{Finding, ObjectRef};
 use apportion_core::profile::Mode;
 use clap::Args;
 use serde_json::json;
@@ -79,19 +80,21 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
         false => Runner::new()?.inspect(&input.texts, &profile, now, HostLimits::default())?,
     };
     let (places, mut notes) = (Places::new(&input), input.problems.clone());
-    // What is wrong with an object that the input has twice stands in the one of which it is said.
-    let repeated = input.of_repeated();
-    let texts = repeated.iter().filter_map(|index| input.texts.get(*index)).map(String::as_str);
+    // What is wrong with such a document stands in the one of which it is said, and equal words in one after the other.
+    let ambiguous = input.ambiguous();
+    let texts = ambiguous.iter().filter_map(|index| input.texts.get(*index)).map(String::as_str);
     let found = Engine::new(profile.clone(), Limits::default()).submit(texts);
-    let refused = refused(&found).into_iter().filter_map(|position| repeated.get(position).copied()).collect();
+    let refused = refused(&found).into_iter().filter_map(|position| ambiguous.get(position).copied()).collect();
     notes.extend(input.repeated(&places, &refused));
+    let mut said: BTreeMap<_, VecDeque<usize>> = BTreeMap::new();
+    for (index, finding) in
+        ambiguous.iter().zip(&found).flat_map(|(index, found)| found.iter().map(move |one| (*index, one)))
+    {
+        said.entry(words(finding)).or_default().push_back(index);
+    }
     notes.extend(findings.into_iter().map(|finding| {
-        let says_it = |one: &Finding| {
-            (one.code, &one.object, &one.path, &one.message)
-                == (finding.code, &finding.object, &finding.path, &finding.message)
-        };
-        let place = match repeated.iter().zip(&found).find(|(_, found)| found.iter().any(says_it)) {
-            Some((index, _)) => places.of_document(*index, &finding),
+        let place = match said.get_mut(&words(&finding)).and_then(VecDeque::pop_front) {
+            Some(index) => places.of_document(index, &finding),
             None => places.find(&finding),
         };
         Note::of_finding(finding, place)
@@ -124,4 +127,10 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Shown> {
         }
     };
     Ok(Shown { stdout: stdout.into(), stderr: input.unread(), verdict: Verdict::of(!is_wrong) })
+}
+
+/// What a finding says, and of what.
+fn words(finding: &Finding) -> (&'static str, Option<ObjectRef>, String, String) {
+    let Finding { code, object, path, message, .. } = finding.clone();
+    (code.text(), object, path, message)
 }
