@@ -131,7 +131,7 @@ impl fmt::Display for Release {
 }
 
 macro_rules! features {
-    ($($(#[$doc:meta])* $field:ident: $gates:literal, [$v34:literal $v35:literal $v36:literal $v37:literal];)*) => {
+    ($($(#[$doc:meta])* $field:ident: $gates:literal, [$v34:literal $v35:literal $v36:literal $v37:literal] $(locked $lock:ident)?;)*) => {
         /// The DRA features that change a decision; each is one or more Kubernetes feature gates.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub struct Features {
@@ -169,6 +169,19 @@ macro_rules! features {
                 None
             }
 
+            /// Why no program of a version starts with this value of a gate: it is stable and locked, or was taken out and is always on. `all` is no
+            /// program, and locks nothing.
+            pub fn locked(version: Version, gate: &str, on: bool) -> Option<String> {
+                const LOCKS: &[(&str, Version)] = &[$($(($gates, Version::$lock),)?)*];
+                let is_locked = !on
+                    && version != Version::All
+                    && LOCKS.iter().any(|(name, since)| *name == gate && *since <= version);
+                is_locked.then(|| {
+                    let place = version.place();
+                    format!("cannot set feature gate `{gate}` to false: it is locked to true in {place}")
+                })
+            }
+
             /// Names of all known gates, in the order of the fields.
             pub fn gates() -> impl Iterator<Item = &'static str> {
                 [$($gates,)*].into_iter().flat_map(|names| names.split(' '))
@@ -177,27 +190,27 @@ macro_rules! features {
     };
 }
 
-// Defaults in the order 1.34, 1.35, 1.36, 1.37; `of` says where 1.38 differs. Source: pkg/features/kube_features.go of those versions. A
-// feature whose gate was taken out is on.
+// Defaults in the order 1.34, 1.35, 1.36, 1.37; `of` says where 1.38 differs. Then the version that locked the gate. Source:
+// pkg/features/kube_features.go of those versions. A feature whose gate was taken out is on, and its gate locked.
 features! {
     /// Requests with `adminAccess` (KEP-5018).
-    admin_access: "DRAAdminAccess", [true true true true];
+    admin_access: "DRAAdminAccess", [true true true true] locked V1_36;
     /// `firstAvailable` in requests (KEP-4816).
-    prioritized_list: "DRAPrioritizedList", [true true true true];
+    prioritized_list: "DRAPrioritizedList", [true true true true] locked V1_37;
     /// Shared counters and per-device node selection (KEP-4815).
-    partitionable_devices: "DRAPartitionableDevices", [false false true true];
+    partitionable_devices: "DRAPartitionableDevices", [false false true true] locked V1_38;
     /// Device taints and tolerations (KEP-5055).
-    device_taints: "DRADeviceTaints", [false false true true];
+    device_taints: "DRADeviceTaints", [false false true true] locked V1_37;
     /// DeviceTaintRule objects (KEP-5055).
-    device_taint_rules: "DRADeviceTaintRules", [false false false true];
+    device_taint_rules: "DRADeviceTaintRules", [false false false true] locked V1_37;
     /// Binding conditions (KEP-5007); upstream needs `DRAResourceClaimDeviceStatus` as well.
-    device_binding_and_status: "DRADeviceBindingConditions", [false false true true];
+    device_binding_and_status: "DRADeviceBindingConditions", [false false true true] locked V1_38;
     /// Shares of devices with consumable capacity (KEP-5075).
-    consumable_capacity: "DRAConsumableCapacity", [false false true true];
+    consumable_capacity: "DRAConsumableCapacity", [false false true true] locked V1_38;
     /// Attributes with lists of values (KEP-5491).
     list_type_attributes: "DRAListTypeAttributes", [false false false false];
     /// Extended resources backed by DRA (KEP-5004).
-    extended_resource: "DRAExtendedResource", [false false true true];
+    extended_resource: "DRAExtendedResource", [false false true true] locked V1_37;
     /// Node-allocatable resources of devices (KEP-5517).
     node_allocatable_resources: "DRANodeAllocatableResources", [false false false false];
     /// Claims of PodGroups (KEP-5729); the seed texts use the second name.
@@ -215,25 +228,25 @@ features! {
     /// Mixins of slices (KEP-5234); no release has it.
     resource_slice_mixins: "DRAResourceSliceMixins", [false false false false];
     /// Fractional steps in request policies.
-    fractional_capacity_range: "DRAFractionalCapacityRange", [false false false true];
-    /// Claims of Pods at all; locked on.
-    dynamic_resource_allocation: "DynamicResourceAllocation", [true true true true];
+    fractional_capacity_range: "DRAFractionalCapacityRange", [false false false true] locked V1_38;
+    /// Claims of Pods at all.
+    dynamic_resource_allocation: "DynamicResourceAllocation", [true true true true] locked V1_35;
     /// `status.devices` of claims (KEP-4817).
-    resource_claim_device_status: "DRAResourceClaimDeviceStatus", [true true true true];
+    resource_claim_device_status: "DRAResourceClaimDeviceStatus", [true true true true] locked V1_37;
     /// Extra permissions for changes of a claim's status.
     granular_status_authorization: "DRAResourceClaimGranularStatusAuthorization", [false false true true];
     /// ResourcePoolStatusRequest objects (KEP-5677).
     resource_pool_status: "DRAResourcePoolStatus", [false false false false];
     /// Scheduling of gangs (KEP-4671).
-    gang_scheduling: "GangScheduling", [false false false true];
+    gang_scheduling: "GangScheduling", [false false false true] locked V1_37;
     /// `schedulingConstraints` of PodGroups (KEP-5732).
     topology_aware_scheduling: "TopologyAwareWorkloadScheduling", [false false false false];
     /// Disruption mode and priority of PodGroups (KEP-5710).
-    workload_aware_preemption: "WorkloadAwarePreemption", [false false false true];
+    workload_aware_preemption: "WorkloadAwarePreemption", [false false false true] locked V1_37;
     /// Workloads and PodGroups of Jobs (KEP-5547).
     workload_with_job: "WorkloadWithJob", [false false false false];
     /// `preemptionPolicy` of PodGroups.
-    pod_group_preemption_policy: "PodGroupPreemptionPolicy", [false false false false];
+    pod_group_preemption_policy: "PodGroupPreemptionPolicy", [false false false false] locked V1_38;
     /// Groups of PodGroups.
     composite_pod_group: "CompositePodGroup", [false false false false];
     /// `skipNodeOperations` of slices.

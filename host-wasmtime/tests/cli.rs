@@ -222,6 +222,7 @@ snapshots! {
     a_missing_file: ["run", "-f", "no-such-file.yaml"];
     a_folder_without_manifests: ["run", "-f", "host-wasmtime/src/controller"];
     an_unknown_gate: ["run", "-f", SMALL, "--feature-gates", "DRAMagic=true"];
+    a_locked_gate: ["run", SMALL, "--kubernetes-version", "1.38", "--feature-gates", "DRAPartitionableDevices=false"];
     a_missing_argument: ["run"];
 }
 

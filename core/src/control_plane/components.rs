@@ -74,7 +74,7 @@ impl Build {
     ///
     /// # Errors
     ///
-    /// A sentence about a version or gate that does not exist.
+    /// A sentence about a version or gate that does not exist, or a gate that is locked.
     pub fn profile(&self, first: &Profile) -> Result<Profile, String> {
         let mut profile = first.clone();
         if let Some(text) = &self.version {
@@ -94,8 +94,11 @@ impl Build {
 ///
 /// # Errors
 ///
-/// A sentence with the gate that was probably meant.
+/// A sentence with the gate that was probably meant, or that it is locked.
 pub(super) fn set_gate(profile: &mut Profile, gate: &str, enabled: bool) -> Result<(), String> {
+    if let Some(locked) = Features::locked(profile.version, gate, enabled) {
+        return Err(locked);
+    }
     if profile.features.set(gate, enabled) {
         return Ok(());
     }
@@ -119,5 +122,10 @@ mod tests {
         assert_eq!(error, "there is no feature gate `GenericWorkloads`: did you mean `GenericWorkload`?");
         let build = Build { version: Some("1.20".to_owned()), ..Build::default() };
         assert!(build.profile(&Profile::default()).unwrap_err().starts_with("there is no version `1.20`"));
+        let feature_gates = BTreeMap::from([("DRAPartitionableDevices".to_owned(), false)]);
+        let build = Build { version: Some("1.38".to_owned()), feature_gates };
+        let locked =
+            "cannot set feature gate `DRAPartitionableDevices` to false: it is locked to true in Kubernetes 1.38";
+        assert_eq!(build.profile(&Profile::default()).unwrap_err(), locked);
     }
 }

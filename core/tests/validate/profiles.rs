@@ -1,7 +1,7 @@
 //! The same object under different Kubernetes.
 
 use apportion_core::finding::{Code, ErrorKind, Severity};
-use apportion_core::profile::{Profile, Version};
+use apportion_core::profile::{Features, Profile, Version};
 use apportion_core::validate::convert;
 use serde_json::{Value, json};
 
@@ -365,4 +365,37 @@ fn what_is_missing_because_a_gate_is_off_names_the_gate() {
     let found = create_in(Version::V1_34, object("resource.k8s.io/v1", "ResourceClaim", spec));
     let missing = found.iter().find(|one| one.code == Code::ValidateRequired).unwrap();
     assert!(missing.hint.as_ref().unwrap().contains("`DRAConsumableCapacity` is off in Kubernetes 1.34"));
+}
+
+#[test]
+fn gates_are_locked_where_recorded_servers_let_nobody_choose_them() {
+    // Stable and still a choice; `--help` of the servers lists gates of the other stages only.
+    const STABLE: [(&str, &str); 1] = [("1.36", "DRAPrioritizedList")];
+    for minor in ["1.34", "1.35", "1.36", "1.37"] {
+        let file = format!("{}/../tests/conformance/validation/{minor}.jsonl", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(file).unwrap();
+        let header: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let choices: Vec<&str> = header["gates"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let version = Version::parse(minor).unwrap();
+        let is_on = |gate: &str| Features::of(version).get(gate) == Some(true);
+        for gate in Features::gates().filter(|gate| gate.starts_with("DRA")) {
+            let is_choice = choices.contains(&gate) || STABLE.contains(&(minor, gate)) || !is_on(gate);
+            assert_eq!(Features::locked(version, gate, false).is_none(), is_choice, "{gate} of {minor}");
+            assert_eq!(Features::locked(version, gate, true), None);
+        }
+        for gate in choices {
+            assert_eq!(Features::locked(version, gate, false), None, "{gate} of {minor}");
+        }
+    }
+    // No server of the preview is recorded.
+    for gate in
+        ["DRAPartitionableDevices", "DRAConsumableCapacity", "DynamicResourceAllocation", "PodGroupPreemptionPolicy"]
+    {
+        let text = Features::locked(Version::V1_38, gate, false).unwrap();
+        assert!(text.ends_with("it is locked to true in Kubernetes 1.38"), "{text}");
+        assert_eq!(Features::locked(Version::All, gate, false), None);
+    }
+    assert_eq!(Features::locked(Version::V1_34, "DynamicResourceAllocation", false), None);
+    assert!(Features::locked(Version::V1_35, "DynamicResourceAllocation", false).is_some());
+    assert!(Features::locked(Version::V1_37, "GangScheduling", false).is_some());
 }

@@ -10,7 +10,7 @@ use apportion_core::api::scheduler_configuration;
 use apportion_core::ask::Inquiry;
 use apportion_core::decision::Time;
 use apportion_core::finding::{Finding, Severity};
-use apportion_core::profile::{Mode, Profile, Release, Version};
+use apportion_core::profile::{Features, Mode, Profile, Release, Version};
 use apportion_core::wire;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -32,6 +32,10 @@ use crate::api_server::READ;
 /// The profile that the arguments describe.
 pub(crate) fn profile(arguments: &KubernetesArguments, mode: Mode) -> Result<Profile> {
     let gates = arguments.feature_gates.iter().map(|(name, enabled)| (name.as_str(), *enabled));
+    let version = arguments.kubernetes_version.version;
+    if let Some(locked) = gates.clone().find_map(|(gate, enabled)| Features::locked(version, gate, enabled)) {
+        bail!(locked);
+    }
     match wire::profile(arguments.kubernetes_version, gates, mode) {
         Ok(profile) => Ok(profile),
         Err(findings) => match findings.first() {
