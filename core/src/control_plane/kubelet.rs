@@ -113,7 +113,8 @@ impl Simulation {
                 }
                 continue;
             }
-            if may_use(cluster, pod, groups).iter().any(is_refused) {
+            let looks = kubelet.features.dynamic_resource_allocation;
+            if looks && may_use(cluster, pod, groups).iter().any(is_refused) {
                 continue;
             }
             let status = match self.limit(pod) {

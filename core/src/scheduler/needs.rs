@@ -40,7 +40,7 @@ pub(super) fn needs(cluster: &Cluster, features: &Features, pod: &Pod) -> Result
     let group = entries::group_of(cluster, pod).filter(|_| groups);
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
     let mut needs: Vec<Need> = Vec::new();
-    for entry in &pod.spec.resource_claims {
+    for entry in pod.spec.resource_claims.iter().filter(|_| features.dynamic_resource_allocation) {
         let (claim, is_generated) = match entries::resolve(pod, entry, group) {
             Resolved::Claim { name, is_generated } => (name, is_generated),
             Resolved::NotNeeded => continue,

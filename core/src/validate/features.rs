@@ -177,15 +177,36 @@ pub(super) fn drop_disabled(
     old: Option<&Value>,
     operation: Operation,
 ) {
-    let parts = of(kind, operation).iter();
-    for (prefix, feature) in parts.flat_map(|(prefix, features)| features.iter().map(move |feature| (prefix, feature)))
-    {
+    for (prefix, features) in of(kind, operation) {
+        drop_fields(out, features, prefix, (object, &Path::ROOT), old, prefix);
+    }
+}
+
+/// The same for a Pod template, which stands at `path` in the object that was stored.
+pub(super) fn drop_from_template(
+    out: &mut Report<'_>,
+    (template, at): (&mut Value, &Path<'_>),
+    old: Option<&Value>,
+    path: &str,
+) {
+    drop_fields(out, POD, "", (template, at), old, &format!("{path}."));
+}
+
+fn drop_fields(
+    out: &mut Report<'_>,
+    features: &[Feature],
+    prefix: &str,
+    (object, at): (&mut Value, &Path<'_>),
+    old: Option<&Value>,
+    old_prefix: &str,
+) {
+    for feature in features {
         if (feature.is_on)(out.features()) {
             continue;
         }
         let uses = |fields: &[&str]| {
             let is_used =
-                |old| fields.iter().any(|field| places::any(old, &format!("{prefix}{field}"), |at| !is_empty(at)));
+                |old| fields.iter().any(|field| places::any(old, &format!("{old_prefix}{field}"), |at| !is_empty(at)));
             old.is_some_and(is_used)
         };
         if uses(feature.fields) || uses(feature.also_used_by) {
@@ -199,7 +220,7 @@ pub(super) fn drop_disabled(
             let path = format!("{prefix}{field}");
             let (parent, name) = path.rsplit_once('.').unwrap_or(("", &path));
             let (mut first, mut others) = (None, 0_usize);
-            places::each(object, parent, &Path::ROOT, &mut |parent, at| {
+            places::each(object, parent, at, &mut |parent, at| {
                 if parent.as_object_mut().and_then(|map| map.remove(name)).is_some_and(|value| !is_empty(&value)) {
                     others = others.saturating_add(usize::from(first.is_some()));
                     first.get_or_insert_with(|| at.field(name).to_string());

@@ -247,6 +247,7 @@ fn run_templates(out: &mut Report<'_>, kind: &str, row: &pod_templates::Row, obj
     for path in row.paths {
         places::each(object, path, &Path::ROOT, &mut |value, at| {
             if fit(out, value, &POD_TEMPLATE, at) {
+                features::drop_from_template(out, (value, at), old, path);
                 pod::check_template(out, &Node { value, at: *at }, kind);
             }
         });
@@ -267,6 +268,7 @@ fn run_found(out: &mut Report<'_>, object: &mut Value) -> bool {
         };
         unread.findings.into_iter().filter(of_claims).for_each(|finding| out.note(finding));
         if is_read {
+            features::drop_from_template(out, (value, at), None, "");
             pod::check_claims(out, &Node { value, at: *at }.field("spec"), false);
         }
     }

@@ -53,6 +53,28 @@ fn an_api_server_that_does_not_know_claims_of_groups_drops_them() {
     assert_eq!(play.claims().len(), 0);
 }
 
+/// Of a Pod that was stored with claims: who is started without the gate does not know them.
+#[test]
+fn components_without_the_gate_do_not_know_claims() {
+    let off = |component| {
+        let mut play = Play::new();
+        play.simulation.run_pods();
+        restart(&mut play, component, "DynamicResourceAllocation", false);
+        play.apply(&pod("p", TEMPLATE, ""));
+        play.run(30);
+        let pod = play.pod("p");
+        let entries = pod.spec.resource_claims.len() + pod.spec.containers[0].resources.claims.len();
+        (entries, play.claims().len(), pod.spec.node_name.clone(), pod.status.phase.clone())
+    };
+    let (node, none) = ("node-1".to_owned(), String::new());
+    assert_eq!(off(Component::Server), (0, 0, node.clone(), "Running".to_owned()));
+    // Nobody makes the claim, and the scheduler waits for it.
+    assert_eq!(off(Component::Controllers), (2, 0, none, "Pending".to_owned()));
+    // The scheduler takes any node, and the kubelet waits for devices.
+    assert_eq!(off(Component::Scheduler), (2, 1, node.clone(), "Pending".to_owned()));
+    assert_eq!(off(Component::Kubelets), (2, 1, node, "Running".to_owned()));
+}
+
 /// KEP-5729, "kubelet: disabled": a claim that is reserved for the group alone is not the Pod's to use.
 #[test]
 fn an_older_kubelet_does_not_start_members_that_share_a_claim() {

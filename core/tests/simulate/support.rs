@@ -6,6 +6,7 @@ use apportion_core::cluster::Cluster;
 use apportion_core::engine::Engine;
 use apportion_core::finding::{Code, Finding, Severity};
 use apportion_core::profile::{Profile, Ranking};
+use serde_json::Value;
 
 /// A cluster after a run.
 pub(crate) struct Ran {
@@ -39,11 +40,16 @@ pub(crate) fn run_with(yaml: &str, profile: Profile) -> Ran {
     Ran { engine, report }
 }
 
-/// Feeds manifests; none may be refused.
-pub(crate) fn apply(engine: &mut Engine, yaml: &str) {
+/// Documents of a YAML text.
+pub(crate) fn documents(yaml: &str) -> Vec<Value> {
     let reading = apportion_yaml::read(yaml.as_bytes(), &apportion_yaml::Limits::default());
     assert_eq!(reading.problems, [], "{yaml}");
-    let texts: Vec<String> = reading.documents.iter().map(|document| document.value.to_string()).collect();
+    reading.documents.into_iter().map(|document| document.value).collect()
+}
+
+/// Feeds manifests; none may be refused.
+pub(crate) fn apply(engine: &mut Engine, yaml: &str) {
+    let texts: Vec<String> = documents(yaml).iter().map(ToString::to_string).collect();
     for findings in engine.apply(texts.iter().map(String::as_str)) {
         let errors: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
         assert!(errors.is_empty(), "{errors:?}");

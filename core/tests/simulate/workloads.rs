@@ -4,10 +4,12 @@ use apportion_core::allocate::Limits;
 use apportion_core::control_plane::Simulation;
 use apportion_core::control_plane::script::kind_named;
 use apportion_core::decision::Patch;
-use apportion_core::finding::{Code, ObjectRef};
+use apportion_core::engine::Engine;
+use apportion_core::finding::{Code, Finding, ObjectRef, Severity};
+use apportion_core::profile::{Profile, Version};
 use serde_json::json;
 
-use crate::support::{Ran, run};
+use crate::support::{Ran, documents, run};
 
 fn run_workload(api_version: &str, kind: &str, spec: &str) -> Ran {
     run(&format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{ namespace: ml, name: work }}\nspec:\n{spec}"))
@@ -432,4 +434,49 @@ fn a_pod_with_a_generated_name_gets_one() {
     let ran = run(&[pod, pod].join("\n---\n"));
     let names = ran.pod_names();
     assert!(names.len() == 2 && names.iter().all(|name| is_generated(name, "try-")), "{names:?}");
+}
+
+/// Without the gate nothing has claims, however its Pods come to be.
+#[test]
+fn no_pod_of_any_workload_has_claims_where_the_gate_is_off() {
+    let spec = "{ restartPolicy: Never, resourceClaims: [{ name: a, resourceClaimTemplateName: t }], \
+                containers: [{ name: c, image: i, resources: { claims: [{ name: a }] } }] }";
+    let template = format!("template: {{ metadata: {{ labels: {{ a: b }} }}, spec: {spec} }}");
+    let of = |api: &str, kind: &str, name: &str, spec: &str| {
+        format!("apiVersion: {api}\nkind: {kind}\nmetadata: {{ name: {name} }}\nspec: {spec}")
+    };
+    let forever = template.replace("restartPolicy: Never, ", "");
+    let selected = format!("{{ selector: {{ matchLabels: {{ a: b }} }}, {forever} }}");
+    let job = format!("{{ {template} }}");
+    let yaml = [
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: { name: t }\n\
+         spec: { spec: { devices: { requests: [{ name: r, exactly: { deviceClassName: gpu } }] } } }"
+            .to_owned(),
+        of("v1", "Pod", "bare", spec),
+        of("apps/v1", "Deployment", "deployment", &selected),
+        of("apps/v1", "StatefulSet", "set", &selected),
+        of("batch/v1", "Job", "job", &job),
+        of("batch/v1", "CronJob", "cron", &format!("{{ schedule: '@daily', jobTemplate: {{ spec: {job} }} }}")),
+        of(
+            "jobset.x-k8s.io/v1alpha2",
+            "JobSet",
+            "jobs",
+            &format!("{{ replicatedJobs: [{{ name: w, template: {{ spec: {job} }} }}] }}"),
+        ),
+        of("example.com/v1", "Thing", "thing", &format!("{{ replicas: 1, {forever} }}")),
+    ]
+    .join("\n---\n");
+    let mut profile = Profile::of(Version::V1_34);
+    let texts: Vec<String> = documents(&yaml).iter().map(ToString::to_string).collect();
+    let facts = |profile: &Profile| {
+        let mut engine = Engine::new(profile.clone(), Limits::default());
+        let is_refused = |found: &Vec<Finding>| found.iter().any(|finding| finding.severity == Severity::Error);
+        assert!(!engine.submit(texts.iter().map(String::as_str)).iter().any(is_refused));
+        let report = engine.run();
+        let pods: Vec<_> = report.pods.iter().map(|pod| (pod.claims.len(), pod.node.is_some())).collect();
+        (pods, report.claims.len())
+    };
+    assert_eq!(facts(&profile), (vec![(1, false); 7], 7));
+    assert!(profile.features.set("DynamicResourceAllocation", false));
+    assert_eq!(facts(&profile), (vec![(0, true); 7], 0));
 }

@@ -2,7 +2,7 @@
 
 use apportion_core::finding::{Code, ErrorKind, Severity};
 use apportion_core::profile::{Features, Profile, Version};
-use apportion_core::validate::convert;
+use apportion_core::validate::{Submission, convert, submit};
 use serde_json::{Value, json};
 
 use crate::{brief, create, create_in, update};
@@ -365,6 +365,38 @@ fn what_is_missing_because_a_gate_is_off_names_the_gate() {
     let found = create_in(Version::V1_34, object("resource.k8s.io/v1", "ResourceClaim", spec));
     let missing = found.iter().find(|one| one.code == Code::ValidateRequired).unwrap();
     assert!(missing.hint.as_ref().unwrap().contains("`DRAConsumableCapacity` is off in Kubernetes 1.34"));
+}
+
+#[test]
+fn a_pod_template_loses_what_a_pod_loses() {
+    let entry = json!({ "name": "gpu", "resourceClaimName": "shared" });
+    let container = json!({ "name": "c", "image": "i", "resources": { "claims": [{ "name": "gpu" }] } });
+    let pod = json!({ "containers": [container], "resourceClaims": [entry] });
+    let template = json!({ "metadata": { "labels": { "a": "b" } }, "spec": pod });
+    let mut profile = Profile::of(Version::V1_34);
+    profile.features.dynamic_resource_allocation = false;
+    let dropped = |api: &str, kind: &str, spec: Value, path: &str| {
+        let admission = submit(Submission::create(object(api, kind, spec)), &profile);
+        let lost = ["resourceClaims", "containers[0].resources.claims"].map(|field| format!("{path}.spec.{field}"));
+        let expected = lost.iter().map(|field| (Code::ValidateDroppedField, field.as_str()));
+        assert_eq!(brief(&admission.findings), expected.collect::<Vec<_>>(), "{kind}");
+        assert!(!admission.object.to_string().contains("laims"), "{kind}: {}", admission.object);
+    };
+    let selected = json!({ "selector": { "matchLabels": { "a": "b" } }, "template": template });
+    dropped("apps/v1", "Deployment", selected, "spec.template");
+    let mut once = template.clone();
+    once["spec"]["restartPolicy"] = json!("Never");
+    let job = json!({ "template": once });
+    dropped("batch/v1", "Job", job.clone(), "spec.template");
+    let cron = json!({ "schedule": "@daily", "jobTemplate": { "spec": job } });
+    dropped("batch/v1", "CronJob", cron, "spec.jobTemplate.spec.template");
+    let jobs = json!({ "replicatedJobs": [{ "name": "w", "template": { "spec": job } }] });
+    dropped("jobset.x-k8s.io/v1alpha2", "JobSet", jobs, "spec.replicatedJobs[0].template.spec.template");
+    dropped("example.com/v1", "Thing", json!({ "template": template }), "spec.template");
+    // An update keeps what the stored object uses.
+    let old =
+        object("apps/v1", "Deployment", json!({ "selector": { "matchLabels": { "a": "b" } }, "template": template }));
+    assert_eq!(brief(&update(&profile, old.clone(), old)), []);
 }
 
 #[test]

@@ -28,6 +28,11 @@ impl Server {
                 if !features.generic_workload {
                     pod.spec.scheduling_group = None;
                 }
+                if !features.dynamic_resource_allocation {
+                    pod.spec.resource_claims.clear();
+                    let containers = pod.spec.init_containers.iter_mut().chain(&mut pod.spec.containers);
+                    containers.for_each(|container| container.resources.claims.clear());
+                }
             }
             Object::ResourceClaim(claim) => {
                 let claim = Arc::make_mut(claim);

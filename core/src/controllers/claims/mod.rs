@@ -36,8 +36,11 @@ impl Memory {
     }
 }
 
-/// What to do for one object.
+/// What to do for one object. Without its gate the controller is not started.
 pub fn reconcile(cluster: &Cluster, profile: &Profile, memory: &Memory, work: &Work) -> Decision {
+    if !profile.features.dynamic_resource_allocation {
+        return Decision::none();
+    }
     match work {
         Work::Pod(key) => {
             let mut decision = generate::for_pod(cluster, profile, memory, key);
