@@ -19,7 +19,7 @@ use crate::api::claim::ResourceClaim;
 use crate::cluster::Cluster;
 use crate::control_plane::admission::admit_value;
 use crate::control_plane::infer::report_unknown_nodes;
-use crate::control_plane::{Simulation, note_not_given, refused_admin_access};
+use crate::control_plane::{Simulation, note_not_given, refused_by_namespace};
 use crate::decision::Time;
 use crate::finding::{Code, Finding, ObjectRef, Severity};
 use crate::profile::Profile;
@@ -57,7 +57,7 @@ pub fn inspect(objects: Vec<Value>, profile: &Profile, now: Option<Time>) -> Vec
             }
         }
     }
-    for (object, finding) in refused_admin_access(&cluster) {
+    for (object, finding) in refused_by_namespace(&cluster) {
         cluster.delete(&object.reference());
         cluster.note_refused(object.write(), std::slice::from_ref(&finding));
         findings.push(finding);

@@ -22,7 +22,7 @@ use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
 use crate::scheduler::node_fit::is_inferred;
 use crate::validate::priority::refusal;
-use crate::validate::{ADMIN_LABEL, allows_admin_access, no_admin_access};
+use crate::validate::{ADMIN_LABEL, allows_admin_access, is_going, no_admin_access};
 
 /// When a cluster starts whose objects say nothing about the time.
 const FIRST: Time = Time::from_seconds(1_767_225_600);
@@ -121,7 +121,7 @@ impl Simulation {
         let mut findings = Vec::new();
         self.infer_nodes(&mut findings);
         findings.extend(note_not_given(self.server.cluster_mut()));
-        self.refuse_admin_access(&mut findings);
+        self.leave_out(&mut findings);
         self.allow_admin_access(&mut findings);
         self.know_namespaces();
         self.give_priorities(&mut findings);
@@ -187,9 +187,9 @@ impl Simulation {
         }
     }
 
-    /// Leaves out what asks for admin access where that is not allowed, as the API server does.
-    fn refuse_admin_access(&mut self, findings: &mut Vec<Finding>) {
-        for (object, finding) in refused_admin_access(self.server.cluster()) {
+    /// Leaves out what the API server does not take into its namespace.
+    fn leave_out(&mut self, findings: &mut Vec<Finding>) {
+        for (object, finding) in refused_by_namespace(self.server.cluster()) {
             let key = object.reference();
             self.server.forget(&key);
             self.server.cluster_mut().note_refused(object.write(), std::slice::from_ref(&finding));
@@ -372,17 +372,27 @@ fn needs_cluster_wide(pod: &Pod) -> bool {
     pod.spec.resource_claims.iter().any(|entry| entry.cluster_resource_claim_template_name.is_some())
 }
 
-/// New claims and templates that ask for admin access in a namespace that does not allow it, each with the error.
-pub(crate) fn refused_admin_access(cluster: &Cluster) -> Vec<(Object, Finding)> {
+/// New objects that the API server does not take into their namespace, each with the error: it is being deleted, or does not allow admin access.
+pub(crate) fn refused_by_namespace(cluster: &Cluster) -> Vec<(Object, Finding)> {
+    let is_new = |metadata: &ObjectMeta| !derive::is_foreign(&metadata.uid);
+    let goes = |name: &str| cluster.namespaces().get(name).is_some_and(|namespace| namespace.metadata.is_deleting());
+    let objects = if cluster.namespaces().keys().any(|name| goes(name)) { cluster.objects() } else { Vec::new() };
+    let late = objects.into_iter().filter(|object| is_new(object.metadata()) && goes(&object.metadata().namespace));
+    let with_error = |object: Object| {
+        let finding = is_going(&object.metadata().namespace).about(object.reference());
+        (object, finding)
+    };
+    let mut refused: Vec<(Object, Finding)> = late.map(with_error).collect();
     if !cluster.profile().features.admin_access {
-        return Vec::new();
+        return refused;
     }
     let is_refused = |metadata: &ObjectMeta, requests: &[DeviceRequest]| {
-        let namespace = cluster.namespaces().get(&metadata.namespace);
-        !derive::is_foreign(&metadata.uid)
+        is_new(metadata)
             && asks_for_admin_access(requests)
-            && match namespace {
-                Some(namespace) => !allows_admin_access(&namespace.metadata.labels),
+            && match cluster.namespaces().get(&metadata.namespace) {
+                Some(namespace) => {
+                    !allows_admin_access(&namespace.metadata.labels) && !namespace.metadata.is_deleting()
+                }
                 None => cluster.refused("Namespace", "", &metadata.namespace).is_some(),
             }
     };
@@ -401,7 +411,8 @@ pub(crate) fn refused_admin_access(cluster: &Cluster) -> Vec<(Object, Finding)> 
         let (kind, name, namespace) = (&key.kind, &key.name, &key.namespace);
         (object, no_admin_access(&format!("{kind} `{name}`"), namespace).about(key.clone()))
     };
-    claims.chain(templates).map(with_error).collect()
+    refused.extend(claims.chain(templates).map(with_error));
+    refused
 }
 
 /// Namespaces that are not given and whose objects ask for admin access: they are taken to allow it.

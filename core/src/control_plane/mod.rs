@@ -29,7 +29,7 @@ mod workloads;
 
 pub use command::{Command, DevicePath};
 pub use components::{Build, Component};
-pub(crate) use load::{is_dump, note_not_given, refused_admin_access, resource_of};
+pub(crate) use load::{is_dump, note_not_given, refused_by_namespace, resource_of};
 pub(crate) use order::scheduling_order;
 pub use timeline::{Happening, Moment};
 pub use unmodelled::unmodelled;

@@ -29,7 +29,9 @@ impl Refusals {
         let root = root_above(cluster, &workload.metadata).unwrap_or(workload);
         let message = format!("its {}s are refused: {}", object.kind(), refused.message);
         let finding = |path: String| Finding::new(Code::RunRefused, path, message).about(reference(root));
+        let space = cluster.namespaces().get(&of.namespace);
         let finding = match object {
+            _ if space.is_some_and(|space| space.metadata.is_deleting()) => finding("metadata.namespace".to_owned()),
             Object::Pod(pod) => {
                 let is_about_class = priority::admit(cluster, &mut Pod::clone(pod)).is_err();
                 let path = template_path(root, pod) + if is_about_class { PRIORITY_CLASS } else { "metadata.name" };

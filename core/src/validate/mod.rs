@@ -217,6 +217,13 @@ pub(crate) fn no_admin_access(what: &str, namespace: &str) -> Finding {
     Finding::new(Code::RunAdminNamespace, "", message).with_hint(hint)
 }
 
+/// That a namespace that is being deleted takes no new object.
+pub(crate) fn is_going(namespace: &str) -> Finding {
+    let message = format!("refused: namespace `{namespace}` is being deleted and takes nothing new");
+    let hint = "wait until it is gone and create it again, or use another namespace";
+    Finding::new(Code::RunRefused, "metadata.namespace", message).with_hint(hint)
+}
+
 /// What is said about an object that no request to the API server can carry, from its JSON text; `None` if one can. The
 /// answer is that of [`validate`], without the room that the object takes when it is read.
 pub fn too_large(text: &str) -> Option<Finding> {

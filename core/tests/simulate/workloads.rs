@@ -480,3 +480,26 @@ fn no_pod_of_any_workload_has_claims_where_the_gate_is_off() {
     assert!(profile.features.set("DynamicResourceAllocation", false));
     assert_eq!(facts(&profile), (vec![(0, true); 7], 0));
 }
+
+/// A workload that is there keeps being there, and gets nothing more.
+#[test]
+fn a_workload_whose_namespace_goes_gets_no_pods_and_says_so() {
+    let going = "apiVersion: v1\nkind: Namespace\nmetadata: { name: ml, uid: u, deletionTimestamp: '2026-01-01T00:00:00Z' }\n---\n";
+    let job = format!("{{ {} }}", TEMPLATE.trim_start());
+    let cron = format!("{{ schedule: '@daily', jobTemplate: {{ spec: {job} }} }}");
+    for (api_version, kind, spec, made) in [
+        ("apps/v1", "Deployment", &job, "ReplicaSets"),
+        ("apps/v1", "DaemonSet", &job, "Pods"),
+        ("batch/v1", "Job", &job, "Pods"),
+        ("batch/v1", "CronJob", &cron, "Jobs"),
+    ] {
+        let metadata = "metadata: { namespace: ml, name: work, uid: w }";
+        let node = "apiVersion: v1\nkind: Node\nmetadata: { name: node-1 }\n---\n";
+        let ran = run(&format!("{going}{node}apiVersion: {api_version}\nkind: {kind}\n{metadata}\nspec: {spec}"));
+        assert_eq!(ran.report.pods, [], "{kind}");
+        let refusal = ran.report.findings.iter().find(|one| one.code == Code::RunRefused).unwrap();
+        assert_eq!(refusal.path, "metadata.namespace");
+        assert!(refusal.message.starts_with(&format!("its {made} are refused: ")), "{refusal:?}");
+        assert!(refusal.message.ends_with("in namespace ml because it is being terminated"), "{refusal:?}");
+    }
+}

@@ -409,6 +409,16 @@ fn admission_says_the_same_in_a_run() {
     let mut admin = claim("c", "gpu");
     admin["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"] = json!(true);
     let space = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "n" } });
+    let metadata = json!({ "name": "n", "uid": "u", "deletionTimestamp": "2026-01-01T00:00:00Z" });
+    let going =
+        json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": metadata, "status": { "phase": "Terminating" } });
+    let template = json!({ "metadata": { "labels": { "a": "b" } }, "spec": pod(json!({}))["spec"] });
+    let selector = json!({ "matchLabels": { "a": "b" } });
+    let deployment = object("apps/v1", "Deployment", "d", json!({ "selector": selector, "template": template }));
+    let once = json!({ "spec": pod(json!({ "restartPolicy": "Never" }))["spec"] });
+    let cron = json!({ "schedule": "@daily", "jobTemplate": { "spec": { "template": once } } });
+    let mut stored = pod(json!({}));
+    stored["metadata"]["uid"] = json!("p");
     for (objects, code) in [
         (vec![pod(json!({ "priorityClassName": "hihg" })), class("high", Value::Null)], Some(Code::RunRefused)),
         (vec![pod(json!({ "priorityClassName": "high" })), class("high", Value::Null)], None),
@@ -424,7 +434,13 @@ fn admission_says_the_same_in_a_run() {
         (vec![pod(json!({ "priorityClassName": "hihg" }))], None),
         (vec![pod(json!({ "priorityClassName": "hihg", "priority": 5 })), class("high", Value::Null)], None),
         (vec![admin.clone(), space], Some(Code::RunAdminNamespace)),
-        (vec![admin], None),
+        (vec![admin.clone()], None),
+        (vec![admin, going.clone()], Some(Code::RunRefused)),
+        (vec![pod(json!({})), going.clone()], Some(Code::RunRefused)),
+        (vec![deployment.clone(), going.clone()], Some(Code::RunRefused)),
+        (vec![object("batch/v1", "CronJob", "c", cron), going.clone()], Some(Code::RunRefused)),
+        // What is there already stays.
+        (vec![stored, going], None),
     ] {
         let [of_set, of_run] = errors(&objects);
         assert_eq!(of_set, of_run, "{objects:?}");

@@ -1,8 +1,8 @@
-//! Who gains what.
+//! Who gains what, and what a namespace takes.
 //!
 //! Source: KEP-5018: admin access hangs on a label of the namespace, so whoever may set that label may grant it.
 
-use super::super::{ADMIN_LABEL, no_admin_access};
+use super::super::{ADMIN_LABEL, is_going, no_admin_access};
 use super::index::Index;
 use super::json::{Json, field, inner, kind, list, name, namespace, text};
 use crate::derive::is_foreign;
@@ -13,6 +13,11 @@ const OLD_LABEL: &str = "resource.k8s.io/admin-access";
 
 /// One object.
 pub(super) fn check(object: &Json<'_>, index: &Index<'_>, has_admin_access: bool, found: &mut Vec<Finding>) {
+    let space = namespace(object);
+    let deleted = index.namespaces.get(space).and_then(|space| inner(space, "metadata.deletionTimestamp"));
+    if deleted.is_some() && inner(object, "metadata.namespace").is_some() && !is_stored(object) {
+        return found.push(is_going(space));
+    }
     match kind(object) {
         "ResourceClaim" if has_admin_access => admin_access(object, "spec", index, found),
         "ResourceClaimTemplate" if has_admin_access => admin_access(object, "spec.spec", index, found),
@@ -20,6 +25,11 @@ pub(super) fn check(object: &Json<'_>, index: &Index<'_>, has_admin_access: bool
         "ClusterRole" | "Role" => role(object, found),
         _ => {}
     }
+}
+
+/// Whether the object was found in a cluster.
+fn is_stored(object: &Json<'_>) -> bool {
+    inner(object, "metadata.uid").and_then(Json::as_str).is_some_and(is_foreign)
 }
 
 /// The value of a label of a namespace.
@@ -43,7 +53,7 @@ fn admin_access(object: &Json<'_>, prefix: &str, index: &Index<'_>, found: &mut 
                 found.push(Finding::new(Code::LinkAdminLabel, at, message).with_severity(Severity::Info));
             }
             Some(namespace) if label_of(namespace, label) == Some("true") => {}
-            Some(_) if inner(object, "metadata.uid").and_then(Json::as_str).is_some_and(is_foreign) => {
+            Some(_) if is_stored(object) => {
                 let message = format!("namespace `{space}` has lost the label `{label}: \"true\"`");
                 let finding = Finding::new(Code::LinkAdminLabel, at, message);
                 found.push(finding.with_hint("an administrator must set the label"));
