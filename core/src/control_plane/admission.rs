@@ -30,20 +30,26 @@ fn judge(value: Value, again: impl FnOnce() -> Value, profile: &Profile) -> (Opt
         finding.refuses()
             || matches!(finding.code, Code::ValidateDroppedField | Code::ReadUnknownField | Code::ReadUnknownValue)
     };
-    let judged: Vec<Finding> = admission.findings.into_iter().filter(matters).collect();
+    let mut judged: Vec<Finding> = admission.findings.into_iter().filter(matters).collect();
     let is_refused = judged.iter().any(Finding::refuses);
-    // Of a refused object everything is said that reading says of it.
+    // Of a refused object everything is said that reading says of it, in the words of the API server's rules where they say it as well.
     let reading = read_object(if is_refused { in_default_namespace(again()) } else { admission.object });
     let is_usable = reading.is_usable() && !is_refused;
-    let mut findings = reading.findings;
-    for finding in judged {
-        let is_same = |known: &&mut Finding| known.path == finding.path && known.severity == finding.severity;
-        match findings.iter_mut().find(is_same) {
-            // The API server's rules know what may have been meant.
-            Some(known) if known.code == finding.code && known.hint.is_none() => *known = finding,
-            Some(_) => {}
-            None => findings.push(finding),
+    let mut findings: Vec<Finding> = Vec::new();
+    for known in reading.findings {
+        let is_same = |other: &Finding| known.path == other.path && known.severity == other.severity;
+        let before = findings.len();
+        judged.retain(|one| {
+            let is_other = !is_same(one);
+            if !is_other {
+                findings.push(one.clone());
+            }
+            is_other
+        });
+        if findings.len() == before && !findings.iter().any(is_same) {
+            findings.push(known);
         }
     }
+    findings.append(&mut judged);
     (reading.object.filter(|_| is_usable), findings)
 }

@@ -239,6 +239,13 @@ fn run_templates(out: &mut Report<'_>, kind: &str, row: &pod_templates::Row, obj
     if !row.schema.is_none_or(|schema| fit(out, object, schema, &Path::ROOT)) {
         return;
     }
+    let mut is_read = true;
+    for path in row.paths {
+        places::each(object, path, &Path::ROOT, &mut |value, at| is_read &= fit(out, value, &POD_TEMPLATE, at));
+    }
+    if !is_read {
+        return;
+    }
     match old {
         Some(old) => meta::complete(object, old, row.by_server),
         None => meta::reset(object, row.by_server),
@@ -246,10 +253,8 @@ fn run_templates(out: &mut Report<'_>, kind: &str, row: &pod_templates::Row, obj
     controllers::check(out, kind, &Node::root(object), old.map(Node::root).as_ref());
     for path in row.paths {
         places::each(object, path, &Path::ROOT, &mut |value, at| {
-            if fit(out, value, &POD_TEMPLATE, at) {
-                features::drop_from_template(out, (value, at), old, path);
-                pod::check_template(out, &Node { value, at: *at }, kind);
-            }
+            features::drop_from_template(out, (value, at), old, path);
+            pod::check_template(out, &Node { value, at: *at }, kind);
         });
     }
 }
@@ -266,7 +271,8 @@ fn run_found(out: &mut Report<'_>, object: &mut Value) -> bool {
         let of_claims = |finding: &Finding| {
             finding.path.contains(".spec.resourceClaims") || finding.path.contains(".resources.claims")
         };
-        unread.findings.into_iter().filter(of_claims).for_each(|finding| out.note(finding));
+        let matters = |finding: &Finding| of_claims(finding) || finding.refuses();
+        unread.findings.into_iter().filter(matters).for_each(|finding| out.note(finding));
         if is_read {
             features::drop_from_template(out, (value, at), None, "");
             pod::check_claims(out, &Node { value, at: *at }.field("spec"), false);

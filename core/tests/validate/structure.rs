@@ -1,6 +1,10 @@
 //! Unknown and misspelt fields, wrong types, selectors that compile and yet go wrong.
 
-use apportion_core::finding::{Code, ErrorKind, Severity};
+use apportion_core::allocate::Limits;
+use apportion_core::engine::Engine;
+use apportion_core::finding::{Code, ErrorKind, Finding, Severity};
+use apportion_core::profile::Profile;
+use apportion_core::validate::in_default_namespace;
 use serde_json::{Value, json};
 
 use crate::{brief, create};
@@ -150,4 +154,39 @@ fn comparisons_of_amounts_and_versions_show_how() {
     let version = r#"device.attributes["gpu.example.com"].version"#;
     assert!(hint(&format!("{version} > semver('1.0.0')")).contains(".compareTo(semver(\"1.0.0\")) > 0`"));
     assert_eq!(hint("device.driver > 1"), "");
+}
+
+/// What is read as something else is said once, and by a run in the same words.
+#[test]
+fn a_run_says_of_a_wrong_type_what_validate_says() {
+    let template = |value: Value| json!({ "metadata": { "labels": { "a": value } }, "spec": { "containers": [{ "name": "c", "image": "i" }] } });
+    let of = |api: &str, kind: &str, spec: Value| json!({ "apiVersion": api, "kind": kind, "metadata": { "name": "o" }, "spec": spec });
+    let selected = json!({ "selector": { "matchLabels": { "a": "true" } }, "template": template(json!(true)) });
+    let mut once = template(json!(1));
+    once["spec"]["restartPolicy"] = json!("Never");
+    let job = json!({ "template": once });
+    let requests = json!([{ "name": "r", "exactly": { "deviceClassName": "gpu", "count": "x" } }]);
+    let container = json!({ "name": "c", "image": "i", "resources": { "requests": { "cpu": [1] } } });
+    for object in [
+        of("apps/v1", "Deployment", selected.clone()),
+        of("apps/v1", "StatefulSet", selected),
+        of("batch/v1", "Job", job.clone()),
+        of("batch/v1", "CronJob", json!({ "schedule": "@daily", "jobTemplate": { "spec": job } })),
+        of(
+            "jobset.x-k8s.io/v1alpha2",
+            "JobSet",
+            json!({ "replicatedJobs": [{ "name": "w", "template": { "spec": job } }] }),
+        ),
+        of("example.com/v1", "Thing", json!({ "template": template(json!(false)) })),
+        of("v1", "Pod", json!({ "containers": [container] })),
+        of("resource.k8s.io/v1", "ResourceClaim", json!({ "devices": { "requests": requests } })),
+    ] {
+        let errors = |findings: Vec<Finding>| -> Vec<(String, String)> {
+            findings.into_iter().filter(Finding::refuses).map(|one| (one.path, one.message)).collect()
+        };
+        let validated = errors(create(in_default_namespace(object.clone())));
+        assert_eq!(validated.len(), 1, "{object}: {validated:?}");
+        let mut engine = Engine::new(Profile::default(), Limits::default());
+        assert_eq!(errors(engine.submit([object.to_string().as_str()]).remove(0)), validated, "{object}");
+    }
 }
