@@ -1,6 +1,6 @@
 //! The same object under different Kubernetes.
 
-use apportion_core::finding::{Code, ErrorKind, Severity};
+use apportion_core::finding::{Code, ErrorKind, Finding, Severity};
 use apportion_core::profile::{Features, Profile, Version};
 use apportion_core::validate::{Submission, convert, submit};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn object(api_version: &str, kind: &str, spec: Value) -> Value {
     })
 }
 
-fn errors(findings: &[apportion_core::finding::Finding]) -> Vec<(ErrorKind, &str)> {
+fn errors(findings: &[Finding]) -> Vec<(ErrorKind, &str)> {
     findings.iter().filter_map(|finding| Some((finding.kind?, finding.path.as_str()))).collect()
 }
 
@@ -397,6 +397,65 @@ fn a_pod_template_loses_what_a_pod_loses() {
     let old =
         object("apps/v1", "Deployment", json!({ "selector": { "matchLabels": { "a": "b" } }, "template": template }));
     assert_eq!(brief(&update(&profile, old.clone(), old)), []);
+}
+
+/// Compared with the types of `k8s.io/api` of 0.34 to 0.37.
+#[test]
+fn a_field_is_dropped_by_the_versions_that_do_not_have_it() {
+    let container = json!([{ "name": "c", "image": "i" }]);
+    let pod = object("v1", "Pod", json!({ "containers": container, "workloadRef": { "name": "w", "podGroup": "g" } }));
+    let template = json!({ "spec": { "containers": container, "restartPolicy": "Never" } });
+    let job = object("batch/v1", "Job", json!({ "template": template, "scheduling": {} }));
+    let driver = |field: &str, value: Value| object("storage.k8s.io/v1", "CSIDriver", json!({ field: value }));
+    let device = json!({ "name": "d", "nodeAllocatableResourceMappings": { "cpu": { "allocationMultiplier": "1" } } });
+    let pool = json!({ "name": "p", "generation": 1, "resourceSliceCount": 1 });
+    let slice = object(
+        "resource.k8s.io/v1",
+        "ResourceSlice",
+        json!({ "driver": "d", "nodeName": "n", "pool": pool, "devices": [device] }),
+    );
+    let class = object("resource.k8s.io/v1", "DeviceClass", json!({ "suitableNodes": {} }));
+    for (object, field, versions) in [
+        (
+            &pod,
+            "workloadRef",
+            ["came with Kubernetes 1.35", "", "removed before Kubernetes 1.36", "removed before Kubernetes 1.37"],
+        ),
+        (
+            &job,
+            "scheduling",
+            ["came with Kubernetes 1.37", "came with Kubernetes 1.37", "came with Kubernetes 1.37", ""],
+        ),
+        (
+            &driver("serviceAccountTokenInSecrets", json!(false)),
+            "serviceAccountTokenInSecrets",
+            ["came with Kubernetes 1.35", "", "", ""],
+        ),
+        (
+            &driver("preventPodSchedulingIfMissing", json!(false)),
+            "preventPodSchedulingIfMissing",
+            ["came with Kubernetes 1.36", "came with Kubernetes 1.36", "", ""],
+        ),
+        (
+            &slice,
+            "nodeAllocatableResourceMappings",
+            ["came with Kubernetes 1.36", "came with Kubernetes 1.36", "", "removed before Kubernetes 1.37"],
+        ),
+        (&class, "suitableNodes", ["removed before Kubernetes 1."; 4]),
+    ] {
+        for (version, why) in [Version::V1_34, Version::V1_35, Version::V1_36, Version::V1_37].into_iter().zip(versions)
+        {
+            let mut profile = Profile::of(version);
+            for gate in ["GenericWorkload", "DRANodeAllocatableResources"] {
+                assert!(profile.features.set(gate, true));
+            }
+            let admission = submit(Submission::create(object.clone()), &profile);
+            let is_dropped = |one: &&Finding| one.code == Code::ValidateDroppedField && one.path.ends_with(field);
+            let said = admission.findings.iter().find(is_dropped).map_or("", |one| one.message.as_str());
+            assert!(said.contains(why) && said.is_empty() == why.is_empty(), "{field} in {version}: {said}");
+            assert_eq!(admission.object.to_string().contains(field), why.is_empty(), "{field} in {version}");
+        }
+    }
 }
 
 #[test]

@@ -72,7 +72,7 @@ const JOB_SPEC: Type = object! {
     completionMode: Opt(&Text);
     suspend: Opt(&Flag);
     podReplacementPolicy, managedBy: Opt(&Text);
-    scheduling: Any;
+    scheduling @since(V1_37): Any;
 };
 
 const CRON_JOB_SPEC: Type = object! {

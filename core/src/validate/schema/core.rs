@@ -18,7 +18,7 @@ pub(in crate::validate) const POD_SPEC: Type = object! {
     ephemeralContainers: List(&EPHEMERAL_CONTAINER);
     resources: Opt(&REQUIREMENTS);
     schedulingGroup @since(V1_36): SCHEDULING_GROUP;
-    workloadRef @until(V1_35): WORKLOAD_REF;
+    workloadRef @only(V1_35): WORKLOAD_REF;
     evictionResponders @since(V1_37): Any;
     nodeName, schedulerName: Text;
     nodeSelector: Map(&Text);
@@ -124,7 +124,7 @@ const CONTAINER_CLAIM: Type = object! { name, request: Text };
 const POD_STATUS: Type = open! {
     resourceClaimStatuses: List(&CLAIM_STATUS_ENTRY);
     extendedResourceClaimStatus: Opt(&EXTENDED_STATUS);
-    nodeAllocatableResourceClaimStatuses: List(&NODE_STATUS);
+    nodeAllocatableResourceClaimStatuses @since(V1_36): List(&NODE_STATUS);
 };
 
 const EXTENDED_STATUS: Type = object! { requestMappings: List(&REQUEST_MAPPING); resourceClaimName: Text };

@@ -154,7 +154,8 @@ fn exists(field: &Field, version: Version) -> bool {
         Era::Always => true,
         Era::Since(first) => version >= first,
         Era::Until(last) => version <= last || version == Version::All,
-        Era::Proposed => version == Version::All,
+        Era::Only(one) => version == one || version == Version::All,
+        Era::Gone | Era::Proposed => version == Version::All,
     }
 }
 
@@ -167,12 +168,12 @@ fn report_era(out: &mut Report<'_>, field: &Field, at: &Path<'_>) {
             at,
             format!("`{name}` was proposed, and no released Kubernetes has it: the API server of {version} drops it"),
         ),
-        Era::Since(first) => Finding::new(
+        Era::Since(first) | Era::Only(first) if version < first => Finding::new(
             Code::ValidateDroppedField,
             at,
             format!("`{name}` came with Kubernetes {first}: the API server of {version} drops it"),
         ),
-        Era::Until(_) | Era::Always => Finding::new(
+        Era::Since(_) | Era::Until(_) | Era::Only(_) | Era::Gone | Era::Always => Finding::new(
             Code::ValidateDroppedField,
             at,
             format!("`{name}` was removed before Kubernetes {version}: the API server drops it"),

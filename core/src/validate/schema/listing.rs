@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Era, META, POD_TEMPLATE, Type, field};
+use crate::profile::Version;
 use crate::validate::{kind, pod_templates};
 
 const HEAD: &str = "\
@@ -69,6 +70,8 @@ fn era(era: Era) -> String {
     match era {
         Era::Since(version) => format!(" since {version}"),
         Era::Until(version) => format!(" until {version}"),
+        Era::Only(version) => format!(" in {version} alone"),
+        Era::Gone => format!(" before {}", Version::V1_34),
         Era::Always | Era::Proposed => String::new(),
     }
 }

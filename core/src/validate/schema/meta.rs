@@ -14,7 +14,7 @@ pub(in crate::validate) const META: Type = object! {
     ownerReferences: List(&OWNER);
     finalizers: List(&Text);
     managedFields: List(&MANAGED);
-    clusterName: Text;
+    clusterName @gone: Text;
 };
 
 const OWNER: Type = object! { apiVersion, kind, name, uid: Text; controller, blockOwnerDeletion: Opt(&Flag) };

@@ -97,6 +97,10 @@ enum Era {
     Always,
     Since(Version),
     Until(Version),
+    /// Just this one.
+    Only(Version),
+    /// None any more.
+    Gone,
     /// None that was released.
     Proposed,
 }
@@ -115,6 +119,16 @@ impl Field {
     /// A version was the last to have it.
     const fn until(self, version: Version) -> Self {
         Self { era: Era::Until(version), ..self }
+    }
+
+    /// It came with a version and went with it.
+    const fn only(self, version: Version) -> Self {
+        Self { era: Era::Only(version), ..self }
+    }
+
+    /// It went before the first version that is known here.
+    const fn gone(self) -> Self {
+        Self { era: Era::Gone, ..self }
     }
 
     /// It is of a proposal that was not released.

@@ -15,7 +15,7 @@ const NODE_SPEC: Type = object! {
 
 const NODE_TAINT: Type = object! { key, value, effect: Text; timeAdded: Opt(&Time) };
 
-const NODE_STATUS: Type = open! { allocatable, capacity: Map(&Quantity); declaredFeatures: List(&Text) };
+const NODE_STATUS: Type = open! { allocatable, capacity: Map(&Quantity); declaredFeatures @since(V1_35): List(&Text) };
 
 pub(in crate::validate) static NAMESPACE: Type = kind! { spec, status: Any };
 
@@ -94,7 +94,7 @@ pub(in crate::validate) static CSI_DRIVER: Type = kind! { spec: CSI_DRIVER_SPEC 
 
 const CSI_DRIVER_SPEC: Type = object! {
     attachRequired, podInfoOnMount, storageCapacity, requiresRepublish, seLinuxMount: Opt(&Flag);
-    serviceAccountTokenInSecrets, preventPodSchedulingIfMissing @since(V1_35): Opt(&Flag);
+    serviceAccountTokenInSecrets @since(V1_35), preventPodSchedulingIfMissing @since(V1_36): Opt(&Flag);
     fsGroupPolicy, volumeLifecycleModes, tokenRequests, nodeAllocatableUpdatePeriodSeconds: Any;
 };
 

@@ -24,7 +24,7 @@ const FLAT_TEMPLATE_SPEC: Type = object! { metadata: META; spec: FLAT_CLAIM_SPEC
 /// `ResourceClaimSpec`.
 pub(in crate::validate) const CLAIM_SPEC: Type = object! { devices: DEVICE_CLAIM };
 
-const FLAT_CLAIM_SPEC: Type = object! { devices: FLAT_DEVICE_CLAIM; controller @until(V1_34): Text };
+const FLAT_CLAIM_SPEC: Type = object! { devices: FLAT_DEVICE_CLAIM; controller @gone: Text };
 
 macro_rules! device_claim {
     ($request:ident) => {
@@ -71,7 +71,7 @@ const CLAIM_STATUS: Type = object! {
     allocation: Opt(&ALLOCATION);
     reservedFor: List(&CONSUMER);
     devices: List(&DEVICE_STATUS);
-    deallocationRequested @until(V1_34): Flag;
+    deallocationRequested @gone: Flag;
 };
 
 const CONSUMER: Type = object! { apiGroup, resource, name, uid: Text };
@@ -81,7 +81,7 @@ pub(in crate::validate) const ALLOCATION: Type = object! {
     devices: DEVICE_ALLOCATION;
     nodeSelector: Opt(&NODE_SELECTOR);
     allocationTimestamp: Opt(&Time);
-    controller @until(V1_34): Text;
+    controller @gone: Text;
 };
 
 const DEVICE_ALLOCATION: Type = object! { results: List(&RESULT); config: List(&ALLOCATION_CONFIG) };
@@ -116,7 +116,7 @@ const CLASS_SPEC: Type = object! {
     selectors: SELECTORS;
     config: CLASS_CONFIGS;
     extendedResourceName: Opt(&Text);
-    suitableNodes @until(V1_34): Any;
+    suitableNodes @gone: Any;
 };
 
 /// The selectors of a class.
@@ -184,7 +184,7 @@ macro_rules! device {
             bindsToNode: Opt(&Flag);
             bindingConditions, bindingFailureConditions: List(&Text);
             allowMultipleAllocations: Opt(&Flag);
-            nodeAllocatableResourceMappings @since(V1_36): Map(&NODE_MAPPING);
+            nodeAllocatableResourceMappings @only(V1_36): Map(&NODE_MAPPING);
             nodeAllocatableResources @since(V1_37): Map(&NODE_RESOURCE)
         }
     };
@@ -256,7 +256,8 @@ const NODE_RESOURCE_MAPPING: Type = object! {
 const NODE_OVERHEAD: Type = object! { perPod, perContainer: Opt(&Quantity) };
 
 /// DeviceTaintRule.
-pub(in crate::validate) static TAINT_RULE: Type = kind! { spec: TAINT_RULE_SPEC; status: TAINT_RULE_STATUS };
+pub(in crate::validate) static TAINT_RULE: Type =
+    kind! { spec: TAINT_RULE_SPEC; status @since(V1_35): TAINT_RULE_STATUS };
 
 const TAINT_RULE_SPEC: Type = object! { deviceSelector: Opt(&TAINT_SELECTOR); taint: TAINT };
 
