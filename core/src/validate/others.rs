@@ -266,17 +266,80 @@ fn attachment(out: &mut Report<'_>, spec: &Node<'_, '_>) {
     }
 }
 
-/// What an update cannot change.
+/// What an update cannot change. What is left out keeps its value.
 fn unchanged(out: &mut Report<'_>, kind: Kind, object: &Node<'_, '_>, old: &Node<'_, '_>) {
-    let fixed: &[&str] = match kind {
-        Kind::PriorityClass => &["value", "preemptionPolicy"],
-        Kind::StorageClass => &["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"],
-        _ => &[],
+    // Fields that stay once they have a value, and those that cannot be given one either; of the spec where there is one.
+    let (once, always): (&[&str], &[&str]) = match kind {
+        Kind::PriorityClass => (&["value", "preemptionPolicy"], &[]),
+        Kind::StorageClass => (&["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"], &[]),
+        Kind::CSIStorageCapacity => (&[], &["nodeTopology", "storageClassName"]),
+        Kind::Node => (&["podCIDR", "podCIDRs", "providerID"], &["externalID"]),
+        Kind::CSIDriver => (&["attachRequired", "volumeLifecycleModes"], &[]),
+        Kind::VolumeAttachment => (&[], &["attacher", "nodeName", "source"]),
+        Kind::PersistentVolumeClaim => {
+            (&["storageClassName", "volumeMode", "volumeName"], &["accessModes", "selector"])
+        }
+        // DIFFERENCE: labels of zones in `nodeAffinity` may lose their old prefixes.
+        Kind::PersistentVolume => (&["nodeAffinity", "volumeMode"], &[]),
+        _ => (&[], &[]),
     };
-    for name in fixed {
-        let field = object.field(name);
-        if field.is_set() && old.has(name) && differs(field.value, old.peek(name)) {
+    let (spec, before) = (object.field("spec"), old.field("spec"));
+    let (of, stored) = if spec.is_set() { (&spec, &before) } else { (object, old) };
+    for name in once.iter().filter(|name| stored.has(name)).chain(always) {
+        let field = of.field(name);
+        if differs(field.value, stored.peek(name)) {
             out.immutable(field.at);
         }
     }
+    match kind {
+        Kind::PersistentVolumeClaim => resized(out, &spec, old),
+        Kind::PersistentVolume => {
+            for (name, value) in spec.entries().filter(|(name, _)| !OF_EVERY_VOLUME.contains(name)) {
+                let (mut value, stored) = (value.clone(), before.peek(name));
+                // It may be added.
+                if let Some(source) = value.as_object_mut().filter(|_| stored.get(ADDED_LATER).is_none()) {
+                    source.remove(ADDED_LATER);
+                }
+                if differs(&value, stored) {
+                    out.immutable(spec.field(name).at);
+                }
+            }
+        }
+        _ => {}
+    }
 }
+
+/// What a claim asks for can be changed once it has a volume, and the size not to what the volume has.
+fn resized(out: &mut Report<'_>, spec: &Node<'_, '_>, old: &Node<'_, '_>) {
+    let (before, status) = (old.field("spec"), old.field("status"));
+    let sources = ["dataSourceRef", "dataSource"];
+    let source = |of: &Node<'_, '_>| sources.iter().map(|name| of.peek(name)).find(|value| !value.is_null()).cloned();
+    if source(spec).is_some_and(|given| differs(&given, &source(&before).unwrap_or_default())) {
+        out.immutable(spec.field(if spec.has("dataSourceRef") { "dataSourceRef" } else { "dataSource" }).at);
+    }
+    let (resources, stored) = (spec.field("resources"), before.field("resources"));
+    let limits = resources.field("limits");
+    if differs(limits.value, stored.peek("limits")) {
+        out.immutable(limits.at);
+    }
+    let (requests, class) = (resources.field("requests"), spec.field("volumeAttributesClassName"));
+    let size = Node { value: requests.peek("storage"), at: requests.at.key("storage") };
+    if status.text_of("phase") == "Bound" {
+        let amount = |of: Node<'_, '_>| quantity(of.peek("storage")).unwrap_or_default();
+        let (new, has) = (amount(requests.clone()), amount(status.field("capacity")));
+        if new < amount(stored.field("requests")) && new <= has {
+            out.forbidden(size.at, format!("must be more than the {has} that the volume has: a volume cannot shrink"));
+        }
+        return;
+    }
+    for (given, stored) in [(&size, stored.field("requests").peek("storage")), (&class, before.peek(VOLUME_CLASS))] {
+        let amounts = quantity(given.value).zip(quantity(stored));
+        if amounts.map_or_else(|| differs(given.value, stored), |(given, stored)| given != stored) {
+            out.forbidden(&given.at, "cannot be changed before the claim is bound");
+        }
+    }
+}
+
+/// A secret of a CSI volume that may be named later.
+const ADDED_LATER: &str = "controllerExpandSecretRef";
+const VOLUME_CLASS: &str = "volumeAttributesClassName";

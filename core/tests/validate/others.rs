@@ -192,3 +192,88 @@ fn the_value_of_a_priority_stays() {
         [(Some(ErrorKind::Invalid), "value")]
     );
 }
+
+/// Fields of the spec that an update of a stored object may not change, each with whether it may.
+#[test]
+fn an_update_changes_what_the_api_server_lets_it_change() {
+    let refused = |stored: Value, object: Value| -> Vec<String> {
+        let found = update(&Default::default(), apportion_core::validate::as_stored(stored), object);
+        found.into_iter().filter(|finding| finding.refuses()).map(|finding| finding.path).collect()
+    };
+    let csi = |more: Value| {
+        let mut csi = json!({ "driver": "d.io", "volumeHandle": "v" });
+        csi.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        csi
+    };
+    let to = |zone: &str| {
+        let expression = json!({ "key": "zone", "operator": "In", "values": [zone] });
+        json!({ "required": { "nodeSelectorTerms": [{ "matchExpressions": [expression] }] } })
+    };
+    let cases: &[(fn(&Value) -> Value, Value, Value, &[&str])] = &[
+        (node, json!({}), json!({ "providerID": "a", "podCIDR": "10.0.0.0/24", "unschedulable": true }), &[]),
+        (node, json!({ "providerID": "a" }), json!({ "providerID": "b" }), &["spec.providerID"]),
+        (node, json!({ "podCIDRs": ["10.0.0.0/24"] }), json!({ "podCIDRs": ["10.1.0.0/24"] }), &["spec.podCIDRs"]),
+        (node, json!({}), json!({ "externalID": "x" }), &["spec.externalID"]),
+        (
+            volume,
+            json!({}),
+            json!({ "persistentVolumeReclaimPolicy": "Retain", "capacity": { "storage": "2Gi" } }),
+            &[],
+        ),
+        (volume, json!({}), json!({ "nfs": { "path": "/other" } }), &["spec.nfs"]),
+        (volume, json!({ "volumeMode": "Block" }), json!({ "volumeMode": "Filesystem" }), &["spec.volumeMode"]),
+        (volume, json!({}), json!({ "nodeAffinity": to("a") }), &[]),
+        (volume, json!({ "nodeAffinity": to("a") }), json!({ "nodeAffinity": to("b") }), &["spec.nodeAffinity"]),
+        (
+            volume_claim,
+            json!({}),
+            json!({ "volumeName": "v", "storageClassName": "s", "volumeMode": "Filesystem" }),
+            &[],
+        ),
+        (volume_claim, json!({ "volumeName": "v" }), json!({ "volumeName": "w" }), &["spec.volumeName"]),
+        (
+            volume_claim,
+            json!({ "storageClassName": "s" }),
+            json!({ "storageClassName": "t" }),
+            &["spec.storageClassName"],
+        ),
+        (volume_claim, json!({}), json!({ "accessModes": ["ReadWriteMany"] }), &["spec.accessModes"]),
+        (
+            volume_claim,
+            json!({}),
+            json!({ "dataSource": { "kind": "PersistentVolumeClaim", "name": "c" } }),
+            &["spec.dataSource"],
+        ),
+        (volume_claim, json!({}), json!({ "resources": { "requests": { "storage": "1024Mi" } } }), &[]),
+        (
+            volume_claim,
+            json!({}),
+            json!({ "resources": { "requests": { "storage": "2Gi" } } }),
+            &["spec.resources.requests[storage]"],
+        ),
+        (volume_claim, json!({}), json!({ "volumeAttributesClassName": "gold" }), &["spec.volumeAttributesClassName"]),
+    ];
+    for (of, stored, object, paths) in cases {
+        assert_eq!(refused(of(stored), of(object)), *paths, "{stored} {object}");
+    }
+    let volume = |source: Value| {
+        let spec = json!({ "accessModes": ["ReadWriteOnce"], "capacity": { "storage": "1Gi" }, "csi": source });
+        with("v1", "PersistentVolume", &spec, &json!({}))
+    };
+    let secret = json!({ "controllerExpandSecretRef": { "name": "s", "namespace": "n" } });
+    assert_eq!(refused(volume(csi(json!({}))), volume(csi(secret.clone()))), [""; 0]);
+    let other = json!({ "controllerExpandSecretRef": { "name": "t", "namespace": "n" } });
+    assert_eq!(refused(volume(csi(secret)), volume(csi(other))), ["spec.csi"]);
+    // A claim that has its volume grows, and shrinks to what is more than the volume has.
+    let sized = |size: &str| volume_claim(&json!({ "resources": { "requests": { "storage": size } } }));
+    let mut bound = sized("4Gi");
+    bound["status"] = json!({ "phase": "Bound", "capacity": { "storage": "2Gi" } });
+    for (size, paths) in [
+        ("8Gi", &[][..]),
+        ("3Gi", &[]),
+        ("2Gi", &["spec.resources.requests[storage]"]),
+        ("1Gi", &["spec.resources.requests[storage]"]),
+    ] {
+        assert_eq!(refused(bound.clone(), sized(size)), paths, "{size}");
+    }
+}
