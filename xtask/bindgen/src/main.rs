@@ -2,7 +2,9 @@
 //!
 //! A program of its own: the library takes a minute to compile, which those who build only the program need not wait for.
 
-mod order;
+mod compact;
+mod contents;
+mod similar;
 
 use std::path::Path;
 use std::{env, fs};
@@ -23,6 +25,6 @@ fn main() -> Result<()> {
         "wasm-bindgen cannot make JavaScript from the module: check that Cargo.toml pins the same version twice",
     )?;
     let module = Path::new(&folder).join("apportion_bg.wasm");
-    fs::write(&module, order::by_name(&fs::read(&module)?)?)?;
+    fs::write(&module, compact::compact(&fs::read(&module)?)?)?;
     Ok(())
 }
