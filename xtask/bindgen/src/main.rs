@@ -5,6 +5,7 @@
 mod compact;
 mod contents;
 mod similar;
+mod traps;
 
 use std::path::Path;
 use std::{env, fs};
@@ -18,7 +19,7 @@ fn main() -> Result<()> {
         anyhow::bail!("usage: xtask-bindgen MODULE FOLDER");
     };
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(module).out_name("apportion").web(true)?;
+    bindgen.input_bytes("apportion", traps::bare(&fs::read(module)?)?).out_name("apportion").web(true)?;
     // `npm/entry/instance.js` calls it when the module has stopped.
     bindgen.reset_state_function(true).typescript(true);
     bindgen.remove_producers_section(true).demangle(false).generate(&folder).context(
