@@ -1,5 +1,7 @@
 //! What a cluster has that matters to where Pods land and that nobody here looks at: named once each, with the count and an example.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::priority;
@@ -13,9 +15,11 @@ use crate::controllers::workloads::reference;
 use crate::derive::is_foreign;
 use crate::finding::{Code, Finding, ObjectRef};
 use crate::profile::{Mode, Ranking};
-use crate::scheduler::node_fit::is_tolerated;
+use crate::scheduler::NodeCache;
+use crate::scheduler::node_fit::{is_inferred, is_tolerated, requests};
 use crate::scheduler::preemption::never_preempts;
 use crate::scheduler::volumes;
+use crate::validate::MIRROR;
 
 /// How many there are of one thing, the first of them, and what that means for it.
 type Note = (u64, Option<ObjectRef>, String);
@@ -50,6 +54,7 @@ pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Fin
     let placed = cluster.pods().values().filter(|pod| !pod.spec.node_name.is_empty() && !pod.is_finished());
     let lowest = placed.map(|pod| pod.priority()).min();
     let has_groups = cluster.profile().features.generic_workload;
+    rejected(cluster, had_node, &mut notes);
     for pod in cluster.pods().values().filter(|pod| !pod.is_finished()) {
         let object = || reference_of("Pod", &pod.metadata.namespace, &pod.metadata.name);
         about_pod(cluster, pod, had_node(pod), &object, &mut notes);
@@ -75,6 +80,39 @@ pub fn unmodelled(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool) -> Vec<Fin
         notes.0.into_iter().map(|((path, what), note)| finding(&path, &what, note)).collect();
     findings.extend(not_expanded(cluster));
     findings
+}
+
+/// Pods that no scheduler placed on their nodes, and that the kubelets there do not take. One after another, in the order of their names.
+fn rejected(cluster: &Cluster, had_node: &dyn Fn(&Pod) -> bool, notes: &mut Notes) {
+    let is_placed =
+        |pod: &Pod| pod.status.conditions.iter().any(|one| one.get("type").is_some_and(|of| of == "PodScheduled"));
+    let is_new = |pod: &&Arc<Pod>| {
+        let metadata = &pod.metadata;
+        let was_taken =
+            is_foreign(&metadata.uid) || metadata.is_deleting() || metadata.annotations.contains_key(MIRROR);
+        had_node(pod) && !was_taken && !pod.is_finished() && !is_placed(pod)
+    };
+    let new: Vec<&Arc<Pod>> = cluster.pods().values().filter(is_new).collect();
+    if new.is_empty() {
+        return;
+    }
+    let mut others = cluster.clone();
+    for pod in &new {
+        others.delete(&pod.metadata.reference("Pod"));
+    }
+    let mut book = NodeCache::new(&others);
+    for pod in new {
+        let node = book
+            .node(&pod.spec.node_name)
+            .filter(|_| cluster.nodes().get(&pod.spec.node_name).is_some_and(|node| !is_inferred(node)));
+        let Some(reason) = node.and_then(|node| node.rejection(pod, &requests(pod))) else {
+            book.place(pod);
+            continue;
+        };
+        let what = format!("kubelets that reject Pods with reason `{reason}`");
+        let detail = || format!("on node `{}` it becomes `Failed`; here it runs", pod.spec.node_name);
+        notes.add("spec.nodeName", &what, || pod.metadata.reference("Pod"), detail);
+    }
 }
 
 fn finding(path: &str, what: &str, (count, object, detail): Note) -> Finding {

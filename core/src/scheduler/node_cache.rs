@@ -344,7 +344,7 @@ impl NodeCache {
     }
 
     /// The node of a name.
-    pub(super) fn node(&self, name: &str) -> Option<&NodeState> {
+    pub(crate) fn node(&self, name: &str) -> Option<&NodeState> {
         self.at(self.position(name)?)
     }
 

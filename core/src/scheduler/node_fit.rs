@@ -404,6 +404,27 @@ impl NodeState {
         self.refusals(pod, &Resources::new()).is_empty()
     }
 
+    /// The reason with which the kubelet rejects a Pod that no scheduler placed here. It leaves out resources that the node does not state.
+    //
+    // Source: `pkg/kubelet/lifecycle/predicate.go`.
+    pub(crate) fn rejection(&self, pod: &Pod, requests: &Resources) -> Option<String> {
+        let lacks = self.insufficient(requests);
+        let is_known = |name: &str| ORDINARY.contains(&name) || self.allocatable().contains_key(name);
+        let out_of = lacks.iter().find_map(|lack| match lack {
+            Refusal::Insufficient { resource, .. } if is_known(resource) => Some(format!("OutOf{resource}")),
+            _ => None,
+        });
+        let drives_out = |taint: &NodeTaint| taint.effect == "NoExecute" && !is_tolerated(taint, &pod.spec.tolerations);
+        let (is_selected, taints) =
+            (selected(&pod.spec.node_selector, required(pod), &self.node), &self.node.spec.taints);
+        let others = [
+            ("NodeAffinity", !is_selected),
+            ("NodePorts", lacks.iter().any(|lack| matches!(lack, Refusal::HostPort { .. }))),
+            ("TaintToleration", taints.iter().any(drives_out)),
+        ];
+        out_of.or_else(|| others.into_iter().find_map(|(reason, holds)| holds.then(|| reason.to_owned())))
+    }
+
     /// What is left of a resource; nothing of one that the node does not state.
     pub(crate) fn left(&self, resource: &str) -> Option<Quantity> {
         let total = self.allocatable().get(resource)?;

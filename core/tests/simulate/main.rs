@@ -14,6 +14,7 @@ mod claims;
 mod commands;
 mod configured;
 mod extended;
+mod kubelets;
 mod needed;
 mod neighbours;
 mod node_allocatable;
