@@ -326,7 +326,7 @@ fn resized(out: &mut Report<'_>, spec: &Node<'_, '_>, old: &Node<'_, '_>) {
     let size = Node { value: requests.peek("storage"), at: requests.at.key("storage") };
     if status.text_of("phase") == "Bound" {
         let amount = |of: Node<'_, '_>| quantity(of.peek("storage")).unwrap_or_default();
-        let (new, has) = (amount(requests.clone()), amount(status.field("capacity")));
+        let (new, has) = (amount(requests), amount(status.field("capacity")));
         if new < amount(stored.field("requests")) && new <= has {
             out.forbidden(size.at, format!("must be more than the {has} that the volume has: a volume cannot shrink"));
         }
@@ -335,7 +335,7 @@ fn resized(out: &mut Report<'_>, spec: &Node<'_, '_>, old: &Node<'_, '_>) {
     for (given, stored) in [(&size, stored.field("requests").peek("storage")), (&class, before.peek(VOLUME_CLASS))] {
         let amounts = quantity(given.value).zip(quantity(stored));
         if amounts.map_or_else(|| differs(given.value, stored), |(given, stored)| given != stored) {
-            out.forbidden(&given.at, "cannot be changed before the claim is bound");
+            out.forbidden(given.at, "cannot be changed before the claim is bound");
         }
     }
 }

@@ -7,7 +7,7 @@ use apportion_core::control_plane::{Command, Component, Simulation, unmodelled};
 use apportion_core::profile::{Profile, Ranking};
 use serde_json::json;
 
-use crate::play::{NS, Play, key, profile};
+use crate::play::{NS, Play, documents, key, profile};
 
 /// A workload whose Pods have a claim each.
 fn workload(kind: &str, replicas: u64) -> String {
@@ -420,4 +420,34 @@ fn the_schedule_of_a_cron_job_is_named_once() {
         messages,
         ["not looked at: schedules of CronJobs: 2 objects, CronJob `default/a` is one (it runs once, at the start)"]
     );
+}
+
+/// A CronJob runs once, whether it was given, came later, or is no longer suspended.
+#[test]
+fn a_cron_job_of_a_script_runs_once_as_one_of_the_input() {
+    let cron = |name: &str, suspend: bool| {
+        let pod = "{spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}";
+        let job = format!("{{spec: {{parallelism: 2, completions: 2, template: {pod}}}}}");
+        format!(
+            "{{apiVersion: batch/v1, kind: CronJob, metadata: {{name: {name}, namespace: default}}, spec: \
+             {{schedule: '@daily', suspend: {suspend}, jobTemplate: {job}}}}}"
+        )
+    };
+    let mut play = Play::new();
+    let texts: Vec<String> =
+        ["given", "later"].map(|name| documents(&cron(name, name == "later")).remove(0).to_string()).into();
+    play.simulation.submit(texts.iter().map(String::as_str));
+    play.simulation.begin();
+    let perform = |play: &mut Play, command: Command| {
+        play.simulation.perform(command).unwrap();
+        play.run(3600);
+    };
+    perform(&mut play, Command::Create(documents(&cron("new", false)).remove(0)));
+    perform(&mut play, Command::Apply(documents(&cron("later", false)).remove(0)));
+    for name in ["given", "later", "new"] {
+        let pods = play.simulation.server().cluster().pods().values();
+        let own =
+            pods.filter(|pod| pod.metadata.name.starts_with(&format!("{name}-")) && !pod.spec.node_name.is_empty());
+        assert_eq!(own.count(), 2, "{name}");
+    }
 }

@@ -193,7 +193,9 @@ fn the_value_of_a_priority_stays() {
     );
 }
 
-/// Fields of the spec that an update of a stored object may not change, each with whether it may.
+/// What makes an object of a spec, what is stored, what is sent, and the paths that are refused.
+type Update = (fn(&Value) -> Value, Value, Value, &'static [&'static str]);
+
 #[test]
 fn an_update_changes_what_the_api_server_lets_it_change() {
     let refused = |stored: Value, object: Value| -> Vec<String> {
@@ -209,7 +211,7 @@ fn an_update_changes_what_the_api_server_lets_it_change() {
         let expression = json!({ "key": "zone", "operator": "In", "values": [zone] });
         json!({ "required": { "nodeSelectorTerms": [{ "matchExpressions": [expression] }] } })
     };
-    let cases: &[(fn(&Value) -> Value, Value, Value, &[&str])] = &[
+    let cases: &[Update] = &[
         (node, json!({}), json!({ "providerID": "a", "podCIDR": "10.0.0.0/24", "unschedulable": true }), &[]),
         (node, json!({ "providerID": "a" }), json!({ "providerID": "b" }), &["spec.providerID"]),
         (node, json!({ "podCIDRs": ["10.0.0.0/24"] }), json!({ "podCIDRs": ["10.1.0.0/24"] }), &["spec.podCIDRs"]),

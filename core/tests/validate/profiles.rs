@@ -490,3 +490,49 @@ fn gates_are_locked_where_recorded_servers_let_nobody_choose_them() {
     assert!(Features::locked(Version::V1_35, "DynamicResourceAllocation", false).is_some());
     assert!(Features::locked(Version::V1_37, "GangScheduling", false).is_some());
 }
+
+/// What of a Workload an update may change, by the rules of each version.
+#[test]
+fn a_workload_keeps_what_its_version_does_not_let_change() {
+    let template = |name: &str, policy: &str, value: Value| json!({ "name": name, policy: value });
+    let gang = |count: i64| json!({ "gang": { "minCount": count } });
+    for (version, of, list, policy) in [
+        (Version::V1_35, "v1alpha1", "podGroups", "policy"),
+        (Version::V1_36, "v1alpha2", "podGroupTemplates", "schedulingPolicy"),
+        (Version::V1_37, "v1alpha3", "podGroupTemplates", "schedulingPolicy"),
+        (Version::V1_37, "v1beta1", "podGroupTemplates", "schedulingPolicy"),
+        (Version::V1_38, "v1beta1", "podGroupTemplates", "schedulingPolicy"),
+        (Version::All, "v1beta1", "podGroupTemplates", "schedulingPolicy"),
+    ] {
+        let mut profile = Profile::of(version);
+        assert!(profile.features.set("GenericWorkload", true));
+        let workload = |controller: Value, templates: Value| {
+            let spec = json!({ "controllerRef": controller, list: templates });
+            object(&format!("scheduling.k8s.io/{of}"), "Workload", spec)
+        };
+        let job = json!({ "kind": "Job", "name": "a" });
+        let refused = |changed: Value| {
+            let old = workload(job.clone(), json!([template("t", policy, gang(2))]));
+            let found = update(&profile, old, changed);
+            found.into_iter().filter(Finding::refuses).map(|one| one.path).collect::<Vec<_>>()
+        };
+        let one = |value: Value| workload(job.clone(), json!([template("t", policy, value)]));
+        assert_eq!(refused(one(gang(2))), [""; 0]);
+        let other = workload(json!({ "kind": "Job", "name": "b" }), json!([template("t", policy, gang(2))]));
+        assert_eq!(refused(other), ["spec.controllerRef"], "{of}");
+        // Since 1.37 a gang may grow and shrink.
+        let is_fixed = version <= Version::V1_36;
+        assert_eq!(!refused(one(gang(3))).is_empty(), is_fixed, "{of}");
+        for changed in [
+            one(json!({ "basic": {} })),
+            workload(job.clone(), json!([template("t", policy, gang(2)), template("u", policy, gang(2))])),
+            workload(job.clone(), json!([template("u", policy, gang(2))])),
+        ] {
+            let paths = refused(changed.clone());
+            assert!(
+                !paths.is_empty() && paths.iter().all(|path| path.starts_with(&format!("spec.{list}"))),
+                "{of}: {paths:?} {changed}"
+            );
+        }
+    }
+}
