@@ -645,7 +645,7 @@ fn addresses_are_read_where_that_is_allowed() {
 /// Each Pod that `run` places has its score.
 #[test]
 fn run_shows_the_scores_of_the_pods_that_it_places() {
-    let output = run_with(&["run", "examples/gpu-sharing", "--placement", "scores", "--scores", "-o", "json"], b"");
+    let output = run_with(&["run", "examples/gpu-sharing", "--scores", "-o", "json"], b"");
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let scores = answer["scores"].as_array().unwrap();
     assert!(!scores.is_empty());
