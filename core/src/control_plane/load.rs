@@ -22,7 +22,7 @@ use crate::finding::{Code, Finding, ObjectRef, list};
 use crate::gather::Gather;
 use crate::scheduler::node_fit::is_inferred;
 use crate::validate::priority::refusal;
-use crate::validate::{ADMIN_LABEL, allows_admin_access, is_going, no_admin_access};
+use crate::validate::{ADMIN_LABEL, allows_admin_access, no_admin_access, takes_nothing};
 
 /// When a cluster starts whose objects say nothing about the time.
 const FIRST: Time = Time::from_seconds(1_767_225_600);
@@ -379,7 +379,7 @@ pub(crate) fn refused_by_namespace(cluster: &Cluster) -> Vec<(Object, Finding)> 
     let objects = if cluster.namespaces().keys().any(|name| goes(name)) { cluster.objects() } else { Vec::new() };
     let late = objects.into_iter().filter(|object| is_new(object.metadata()) && goes(&object.metadata().namespace));
     let with_error = |object: Object| {
-        let finding = is_going(&object.metadata().namespace).about(object.reference());
+        let finding = takes_nothing(&object.metadata().namespace).about(object.reference());
         (object, finding)
     };
     let mut refused: Vec<(Object, Finding)> = late.map(with_error).collect();

@@ -218,7 +218,7 @@ pub(crate) fn no_admin_access(what: &str, namespace: &str) -> Finding {
 }
 
 /// That a namespace that is being deleted takes no new object.
-pub(crate) fn is_going(namespace: &str) -> Finding {
+pub(crate) fn takes_nothing(namespace: &str) -> Finding {
     let message = format!("refused: namespace `{namespace}` is being deleted and takes nothing new");
     let hint = "wait until it is gone and create it again, or use another namespace";
     Finding::new(Code::RunRefused, "metadata.namespace", message).with_hint(hint)

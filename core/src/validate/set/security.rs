@@ -2,7 +2,7 @@
 //!
 //! Source: KEP-5018: admin access hangs on a label of the namespace, so whoever may set that label may grant it.
 
-use super::super::{ADMIN_LABEL, is_going, no_admin_access};
+use super::super::{ADMIN_LABEL, no_admin_access, takes_nothing};
 use super::index::Index;
 use super::json::{Json, field, inner, kind, list, name, namespace, text};
 use crate::derive::is_foreign;
@@ -16,7 +16,7 @@ pub(super) fn check(object: &Json<'_>, index: &Index<'_>, has_admin_access: bool
     let space = namespace(object);
     let deleted = index.namespaces.get(space).and_then(|space| inner(space, "metadata.deletionTimestamp"));
     if deleted.is_some() && inner(object, "metadata.namespace").is_some() && !is_stored(object) {
-        return found.push(is_going(space));
+        return found.push(takes_nothing(space));
     }
     match kind(object) {
         "ResourceClaim" if has_admin_access => admin_access(object, "spec", index, found),
