@@ -78,7 +78,7 @@ export type Settings = {
   },
   /** The correct answer, or the version's own with its known defects. */
   mode?: Mode,
-  /** Which node a Pod gets, of those that fit: the first by name, or the one that kube-scheduler scores best. */
+  /** Which node a Pod gets, of those that fit: the one that kube-scheduler scores best (the default), or the first by name. */
   placement?: Ranking,
   /** Search steps that one question may take: one step is one device tried for one request. */
   maxSteps?: Integer,
