@@ -238,7 +238,7 @@ export type Kubernetes = {
   featureGates: { [name: string]: boolean },
   /** `reference` with the version's known defects, else `sound`; absent where it makes no difference. */
   mode?: Mode,
-  /** Which of the nodes that fit Pods get; absent where no Pod gets one. */
+  /** Which of the nodes that fit Pods get. */
   placement?: Ranking,
 };
 

@@ -200,13 +200,13 @@ features! {
     /// Shared counters and per-device node selection (KEP-4815).
     partitionable_devices: "DRAPartitionableDevices", [false false true true] locked V1_38;
     /// Device taints and tolerations (KEP-5055).
-    device_taints: "DRADeviceTaints", [false false true true] locked V1_37;
+    device_taints: "DRADeviceTaints", [false false true true] locked V1_38;
     /// DeviceTaintRule objects (KEP-5055).
-    device_taint_rules: "DRADeviceTaintRules", [false false false true] locked V1_37;
+    device_taint_rules: "DRADeviceTaintRules", [false false false true] locked V1_38;
     /// Binding conditions (KEP-5007); upstream needs `DRAResourceClaimDeviceStatus` as well.
     device_binding_and_status: "DRADeviceBindingConditions", [false false true true] locked V1_38;
     /// Shares of devices with consumable capacity (KEP-5075).
-    consumable_capacity: "DRAConsumableCapacity", [false false true true] locked V1_38;
+    consumable_capacity: "DRAConsumableCapacity", [false false true true];
     /// Attributes with lists of values (KEP-5491).
     list_type_attributes: "DRAListTypeAttributes", [false false false false];
     /// Extended resources backed by DRA (KEP-5004).
@@ -228,7 +228,7 @@ features! {
     /// Mixins of slices (KEP-5234); no release has it.
     resource_slice_mixins: "DRAResourceSliceMixins", [false false false false];
     /// Fractional steps in request policies.
-    fractional_capacity_range: "DRAFractionalCapacityRange", [false false false true] locked V1_38;
+    fractional_capacity_range: "DRAFractionalCapacityRange", [false false false true];
     /// Claims of Pods at all.
     dynamic_resource_allocation: "DynamicResourceAllocation", [true true true true] locked V1_35;
     /// `status.devices` of claims (KEP-4817).

@@ -538,7 +538,7 @@ export type Explanation = {
   plain?: string,
   /** The answer in one line. */
   headline: string,
-  /** What is not about devices, the first thing that blocks first; and what else keeps nodes away. */
+  /** What is not about single devices, the first thing that blocks first; and what else keeps nodes away. */
   stage: Array<Finding>,
   /** Nodes that there are. */
   nodes: Integer,

@@ -54,7 +54,7 @@ test("a field says what it holds and since when", () => {
   expect(fieldOf(claim, ["spec", "devices", "requests"])).toEqual({ name: "requests", holds: "list of objects", fields: ["name", "exactly", "firstAvailable"], era: "" });
   expect(fieldOf(claim, ["spec", "devices", "requests", "exactly", "derivedAttributes"])?.era).toBe("since 1.37");
   expect(fieldOf(claim, ["spec", "devices", "requests", "exactly", "count"])?.holds).toBe("whole number");
-  expect(fieldOf("v1 Pod", ["spec", "workloadRef"])?.era).toBe("until 1.35");
+  expect(fieldOf("v1 Pod", ["spec", "workloadRef"])?.era).toBe("in 1.35 alone");
   for (const name of ["constructor", "nothing"]) expect(fieldOf(claim, ["spec", name])).toBeUndefined();
   expect(kinds).toContain("DeviceTaintRule");
   expect(apiVersions).toContain("resource.k8s.io/v1");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::admission::admit;
 use super::{Simulation, Timeline, infer, priority};
 use crate::allocate::Limits;
-use crate::api::claim::{DeviceRequest, ResourceClaim, asks_for_admin_access};
+use crate::api::claim::{DeviceRequest, asks_for_admin_access};
 use crate::api::meta::ObjectMeta;
 use crate::api::node::Node;
 use crate::api::object::{Object, parse, read_text};
@@ -131,8 +131,7 @@ impl Simulation {
         let waited = pods().filter(|(_, pod)| derive::is_foreign(&pod.metadata.uid) && pod.last_refusal().is_some());
         self.waited = waited.map(|(key, _)| key.clone()).gather();
         self.bound = bound.map(|(key, _)| key.clone()).gather();
-        let going = |claim: &ResourceClaim| claim.metadata.is_deleting() && claim.status.allocation.is_none();
-        let claims = self.server.cluster().claims().iter().filter(|(_, claim)| going(claim));
+        let claims = self.server.cluster().claims().iter().filter(|(_, claim)| claim.metadata.is_deleting());
         self.going = claims.map(|(key, _)| key.clone()).gather();
         self.knows_nodes = true;
         self.hear();

@@ -59,7 +59,7 @@ pub struct Explanation {
     pub plain: Option<String>,
     /// The answer in one line.
     pub headline: String,
-    /// What is not about devices, the first thing that blocks first; and what else keeps nodes away.
+    /// What is not about single devices, the first thing that blocks first; and what else keeps nodes away.
     pub stage: Vec<Finding>,
     /// Nodes that there are.
     pub nodes: u64,

@@ -15,10 +15,12 @@ use super::scoring::{Load, amounts};
 use crate::api::node::{
     Node, NodeSelector, NodeSelectorOperator, NodeSelectorRequirement, NodeSelectorTerm, NodeTaint, UNSCHEDULABLE,
 };
+use crate::api::others::SYSTEM_PRIORITIES;
 use crate::api::pod::{NodeToleration, Pod};
 use crate::api::quantity::Quantity;
 use crate::arrange::Arrange;
 use crate::cluster::{Cluster, node_selector};
+use crate::validate::is_native_resource;
 
 /// Resources that a node which does not state them is taken to have enough of.
 const ORDINARY: [&str; 4] = ["cpu", "memory", "ephemeral-storage", PODS];
@@ -404,22 +406,27 @@ impl NodeState {
         self.refusals(pod, &Resources::new()).is_empty()
     }
 
-    /// The reason with which the kubelet rejects a Pod that no scheduler placed here. It leaves out resources that the node does not state.
+    /// The reason with which the kubelet rejects a Pod that no scheduler placed here. Extended resources that the node does not state are
+    /// left to devices, and for a critical Pod others are evicted.
     //
-    // Source: `pkg/kubelet/lifecycle/predicate.go`.
+    // Source: `pkg/kubelet/lifecycle/predicate.go`, `pkg/kubelet/preemption/preemption.go`.
     pub(crate) fn rejection(&self, pod: &Pod, requests: &Resources) -> Option<String> {
-        let lacks = self.insufficient(requests);
-        let is_known = |name: &str| ORDINARY.contains(&name) || self.allocatable().contains_key(name);
-        let out_of = lacks.iter().find_map(|lack| match lack {
-            Refusal::Insufficient { resource, .. } if is_known(resource) => Some(format!("OutOf{resource}")),
+        let lacks = self.insufficient(&without_ports(requests.clone()));
+        let is_known = |name: &str| is_native_resource(name) || self.allocatable().contains_key(name);
+        let lacking = lacks.iter().filter_map(|lack| match lack {
+            Refusal::Insufficient { resource, .. } if is_known(resource) => Some(resource),
             _ => None,
         });
+        let is_critical = pod.priority() >= SYSTEM_PRIORITIES[0].1;
+        let place =
+            |name: &&String| [PODS, "cpu", "memory"].iter().position(|first| first == name).unwrap_or(ORDINARY.len());
+        let out_of = lacking.min_by_key(place).filter(|_| !is_critical).map(|name| format!("OutOf{name}"));
         let drives_out = |taint: &NodeTaint| taint.effect == "NoExecute" && !is_tolerated(taint, &pod.spec.tolerations);
         let (is_selected, taints) =
             (selected(&pod.spec.node_selector, required(pod), &self.node), &self.node.spec.taints);
         let others = [
             ("NodeAffinity", !is_selected),
-            ("NodePorts", lacks.iter().any(|lack| matches!(lack, Refusal::HostPort { .. }))),
+            ("NodePorts", self.insufficient(requests).iter().any(|lack| matches!(lack, Refusal::HostPort { .. }))),
             ("TaintToleration", taints.iter().any(drives_out)),
         ];
         out_of.or_else(|| others.into_iter().find_map(|(reason, holds)| holds.then(|| reason.to_owned())))

@@ -20,7 +20,10 @@ pub(crate) fn is_asked(cluster: &Cluster, pod: &Pod) -> bool {
     let mut names = containers.flat_map(|container| {
         container.resources.limits.keys().chain(container.resources.requests.keys()).filter(|name| name.contains('/'))
     });
-    cluster.profile().features.extended_resource && names.any(|name| class_for(cluster, name).is_some())
+    let features = &cluster.profile().features;
+    features.dynamic_resource_allocation
+        && features.extended_resource
+        && names.any(|name| class_for(cluster, name).is_some())
 }
 
 /// The claim that was made for a Pod earlier.

@@ -60,6 +60,7 @@ use serde_json::Value;
 use kind::Kind;
 pub(crate) use kind::as_served;
 use meta::Scope;
+pub(crate) use names::is_native_resource;
 pub(crate) use others::OF_EVERY_VOLUME;
 pub(crate) use pod::MIRROR;
 pub use set::Member;

@@ -244,7 +244,7 @@ pub(super) fn is_extended_resource(name: &str) -> bool {
 }
 
 /// A resource of a node that Kubernetes itself knows.
-pub(super) fn is_native_resource(name: &str) -> bool {
+pub(crate) fn is_native_resource(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 

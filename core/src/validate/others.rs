@@ -332,6 +332,10 @@ fn resized(out: &mut Report<'_>, spec: &Node<'_, '_>, old: &Node<'_, '_>) {
         }
         return;
     }
+    // A manifest does not say whether the claim is bound.
+    if !status.is_set() {
+        return;
+    }
     for (given, stored) in [(&size, stored.field("requests").peek("storage")), (&class, before.peek(VOLUME_CLASS))] {
         let amounts = quantity(given.value).zip(quantity(stored));
         if amounts.map_or_else(|| differs(given.value, stored), |(given, stored)| given != stored) {

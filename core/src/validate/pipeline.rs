@@ -236,10 +236,7 @@ fn update_status(out: &mut Report<'_>, kind: Kind, object: &mut Value, old: &Val
 
 /// A kind of which a controller makes Pods.
 fn run_templates(out: &mut Report<'_>, kind: &str, row: &pod_templates::Row, object: &mut Value, old: Option<&Value>) {
-    if !row.schema.is_none_or(|schema| fit(out, object, schema, &Path::ROOT)) {
-        return;
-    }
-    let mut is_read = true;
+    let mut is_read = row.schema.is_none_or(|schema| fit(out, object, schema, &Path::ROOT));
     for path in row.paths {
         places::each(object, path, &Path::ROOT, &mut |value, at| is_read &= fit(out, value, &POD_TEMPLATE, at));
     }
@@ -271,8 +268,7 @@ fn run_found(out: &mut Report<'_>, object: &mut Value) -> bool {
         let of_claims = |finding: &Finding| {
             finding.path.contains(".spec.resourceClaims") || finding.path.contains(".resources.claims")
         };
-        let matters = |finding: &Finding| of_claims(finding) || finding.refuses();
-        unread.findings.into_iter().filter(matters).for_each(|finding| out.note(finding));
+        unread.findings.into_iter().filter(of_claims).for_each(|finding| out.note(finding));
         if is_read {
             features::drop_from_template(out, (value, at), None, "");
             pod::check_claims(out, &Node { value, at: *at }.field("spec"), false);

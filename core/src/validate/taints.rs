@@ -35,7 +35,7 @@ pub(crate) fn flaw(key: &str, value: &str, effect: &str) -> Option<String> {
     let of_key = text("key", key, names::label_key(key)).or_else(|| text("value", value, names::label_value(value)));
     of_key.or_else(|| {
         let is_known = EFFECTS.contains(&effect);
-        (!is_known).then(|| format!("`{effect}` is not an effect of taints: there are {}", EFFECTS.join(", ")))
+        (!is_known).then(|| format!("`{effect}` is no effect of a taint: use one of {}", EFFECTS.join(", ")))
     })
 }
 

@@ -47,6 +47,17 @@ fn a_pod_that_the_kubelet_rejects_is_named_with_the_reason() {
     assert_eq!(rejections(&cpu("5"), &cpu("2")), of("OutOfcpu", "a"));
     let port = asks("ports: [{ containerPort: 80, hostPort: 80 }]");
     assert_eq!(rejections(&port, &port), of("NodePorts", "b"));
+    // Resources come before ports, Pods before `cpu` and `memory` before other resources.
+    let both = asks("resources: { requests: { cpu: '3' } }, ports: [{ containerPort: 80, hostPort: 80 }]");
+    assert_eq!(rejections(&both, &both), of("OutOfcpu", "b"));
+    let more = asks("resources: { requests: { ephemeral-storage: 1Gi, memory: 9Gi, hugepages-2Mi: 2Mi } }");
+    assert_eq!(rejections(&more, any), of("OutOfmemory", "a"));
+    assert_eq!(
+        rejections(&asks("resources: { requests: { hugepages-2Mi: 2Mi } }"), any),
+        of("OutOfhugepages-2Mi", "a")
+    );
+    // For a critical Pod the kubelet evicts others.
+    assert_eq!(rejections(&format!("priority: 2000001000, {}", cpu("5")), any), []);
     // `NoSchedule` is the scheduler's alone, and what no node states is left to devices.
     let well = "tolerations: [{ key: bad, operator: Exists }]";
     assert_eq!(rejections(well, "nodeSelector: { zone: a }"), of("TaintToleration", "b"));

@@ -484,7 +484,7 @@ spec:
     };
     assert_eq!(
         ask("DaemonSet"),
-        "DaemonSet `daemonset` has one Pod on each suitable node: no copies come; `explain daemonset/daemonset` says on which nodes its Pods do not fit"
+        "DaemonSet `daemonset` has one Pod on each suitable node, and cannot have more; `explain daemonset/daemonset` says on which nodes its Pods do not fit"
     );
     assert_eq!(
         ask("Deployment"),
@@ -517,7 +517,7 @@ fn a_taint_that_no_api_server_takes_is_refused() {
         (":NoExecute", "`:NoExecute` is not a taint"),
         ("a b:NoExecute", "the key `a b` of the taint "),
         ("a=b c:NoExecute", "the value `b c` of the taint "),
-        ("a:Noexecute", "`Noexecute` is not an effect of taints: there are NoExecute, NoSchedule, None"),
+        ("a:Noexecute", "`Noexecute` is no effect of a taint: use one of NoExecute, NoSchedule, None"),
     ] {
         assert!(ask(taint).starts_with(says), "{}", ask(taint));
     }

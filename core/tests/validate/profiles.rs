@@ -461,7 +461,8 @@ fn a_field_is_dropped_by_the_versions_that_do_not_have_it() {
 #[test]
 fn gates_are_locked_where_recorded_servers_let_nobody_choose_them() {
     // Stable and still a choice; `--help` of the servers lists gates of the other stages only.
-    const STABLE: [(&str, &str); 1] = [("1.36", "DRAPrioritizedList")];
+    const STABLE: [(&str, &str); 3] =
+        [("1.36", "DRAPrioritizedList"), ("1.37", "DRADeviceTaints"), ("1.37", "DRADeviceTaintRules")];
     for minor in ["1.34", "1.35", "1.36", "1.37"] {
         let file = format!("{}/../tests/conformance/validation/{minor}.jsonl", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(file).unwrap();
@@ -480,11 +481,14 @@ fn gates_are_locked_where_recorded_servers_let_nobody_choose_them() {
     }
     // No server of the preview is recorded.
     for gate in
-        ["DRAPartitionableDevices", "DRAConsumableCapacity", "DynamicResourceAllocation", "PodGroupPreemptionPolicy"]
+        ["DRAPartitionableDevices", "DRADeviceTaintRules", "DynamicResourceAllocation", "PodGroupPreemptionPolicy"]
     {
         let text = Features::locked(Version::V1_38, gate, false).unwrap();
         assert!(text.ends_with("it is locked to true in Kubernetes 1.38"), "{text}");
         assert_eq!(Features::locked(Version::All, gate, false), None);
+    }
+    for gate in ["DRAConsumableCapacity", "DRAFractionalCapacityRange"] {
+        assert_eq!(Features::locked(Version::V1_38, gate, false), None);
     }
     assert_eq!(Features::locked(Version::V1_34, "DynamicResourceAllocation", false), None);
     assert!(Features::locked(Version::V1_35, "DynamicResourceAllocation", false).is_some());

@@ -177,7 +177,6 @@ fn a_run_says_of_a_wrong_type_what_validate_says() {
             "JobSet",
             json!({ "replicatedJobs": [{ "name": "w", "template": { "spec": job } }] }),
         ),
-        of("example.com/v1", "Thing", json!({ "template": template(json!(false)) })),
         of("v1", "Pod", json!({ "containers": [container] })),
         of("resource.k8s.io/v1", "ResourceClaim", json!({ "devices": { "requests": requests } })),
     ] {

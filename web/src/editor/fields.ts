@@ -9,7 +9,7 @@ export interface FieldInfo {
   holds: string;
   /** Fields of the objects that it holds. */
   fields: readonly string[];
-  /** `since 1.36`; empty for a field of every version. */
+  /** `since 1.36`, `until 1.36`, `in 1.35 alone`; empty for a field of every version. */
   era: string;
 }
 

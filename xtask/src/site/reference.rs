@@ -82,8 +82,8 @@ pub(super) fn versions(source: &str) -> Result<String> {
     let names = ["1.34", "1.35", "1.36", "1.37"];
     let mut text = format!(
         "# Kubernetes versions\n\n`--kubernetes-version` names a version, `--feature-gates` changes its defaults. `all`, the default, is the newest \
-         released version with every gate on. `1.38` is a preview, as of 1.38.0-beta.0: its defaults are those of 1.37, with \
-         `PodGroupPreemptionPolicy` on, as that gate was taken out.\n\n| gate | what it is for | {} |\n|---|---|{}\n",
+         released version with every gate on. From the last column's version on, a gate cannot be turned off. `1.38` is a preview, as of 1.38.0-beta.0: its defaults are those of 1.37, with \
+         `PodGroupPreemptionPolicy` on, as that gate was taken out.\n\n| gate | what it is for | {} | locked from |\n|---|---|{}---|\n",
         names.join(" | "),
         "---|".repeat(names.len())
     );
@@ -96,13 +96,16 @@ pub(super) fn versions(source: &str) -> Result<String> {
             about.push_str(&format!("{words} "));
         } else if let Some((_, rest)) = line.split_once(": \"") {
             let (gates, rest) = rest.split_once('"').with_context(|| format!("`{line}` has no gate"))?;
-            let defaults: Vec<&str> = rest.trim_matches([',', ' ', '[', ']', ';']).split(' ').collect();
+            let (defaults, lock) = rest.split_once(']').with_context(|| format!("`{line}` has no defaults"))?;
+            let defaults: Vec<&str> = defaults.trim_start_matches([',', ' ', '[']).split(' ').collect();
+            let lock = lock.trim_matches([' ', ';']).trim_start_matches("locked V").replace('_', ".");
             if defaults.len() != names.len() {
                 bail!("`{line}` has not one default for each version");
             }
             let cells: Vec<&str> = defaults.iter().map(|on| if *on == "true" { "on" } else { "off" }).collect();
             let gates: Vec<String> = gates.split(' ').map(|gate| format!("`{gate}`")).collect();
-            text.push_str(&format!("| {} | {} | {} |\n", gates.join(", "), about.trim_end(), cells.join(" | ")));
+            let (gates, cells) = (gates.join(", "), cells.join(" | "));
+            text.push_str(&format!("| {gates} | {} | {cells} | {lock} |\n", about.trim_end()));
             about.clear();
             rows = rows.saturating_add(1);
         }
@@ -159,7 +162,8 @@ mod tests {
         let workspace = Workspace::find().unwrap();
         let read = |path: &str| std::fs::read_to_string(workspace.path(path)).unwrap();
         let versions = versions(&read("core/src/profile.rs")).unwrap();
-        assert!(versions.contains("| `DRAPartitionableDevices` | Shared counters and per-device node selection (KEP-4815). | off | off | on | on |"));
+        assert!(versions.contains("| `DRAPartitionableDevices` | Shared counters and per-device node selection (KEP-4815). | off | off | on | on | 1.38 |"));
+        assert!(versions.contains("| off | off | off | off |  |\n"));
         let live = live(&read("web/src/windows/catalogue.ts")).unwrap();
         assert!(live.contains("[MIG](../playground/index.html#example=mig)"), "{live}");
     }

@@ -62,8 +62,16 @@ pub(super) fn add(
     let pods = simulation.server().cluster().pods().keys();
     let made: BTreeSet<Key> = pods.filter(|key| !before.contains(*key)).cloned().gather();
     if made.is_empty() {
+        let is_why = |finding: &Finding| finding.code == Code::RunRefused;
+        if let Some(finding) = simulation.findings().into_iter().find(is_why) {
+            return Err(vec![finding]);
+        }
         let message = format!("{} `{}` has no Pods", request.subject.kind, request.subject.name);
-        return Err(refused(message, "it has no replicas, or how many it has is not known"));
+        let why = match request.subject.kind.as_str() {
+            "PodGroup" => "no Pod names it",
+            _ => "it has no replicas, or how many it has is not known",
+        };
+        return Err(refused(message, why));
     }
     Ok(made)
 }
@@ -105,7 +113,8 @@ fn objects(cluster: &Cluster, request: &NodesNeededRequest, copies: u64) -> Resu
             Ok(numbers.flat_map(|number| group_copy(cluster, &group, name(number))).collect())
         }
         (false, Some(Object::Workload(workload))) if matches!(workload.spec, WorkloadSpec::DaemonSet(_)) => {
-            let message = format!("DaemonSet `{}` has one Pod on each suitable node: no copies come", subject.name);
+            let message =
+                format!("DaemonSet `{}` has one Pod on each suitable node, and cannot have more", subject.name);
             let hint = "`explain daemonset/{}` says on which nodes its Pods do not fit";
             Err(refused(message, hint.replace("{}", &subject.name)))
         }

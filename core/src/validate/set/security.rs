@@ -14,8 +14,11 @@ const OLD_LABEL: &str = "resource.k8s.io/admin-access";
 /// One object.
 pub(super) fn check(object: &Json<'_>, index: &Index<'_>, has_admin_access: bool, found: &mut Vec<Finding>) {
     let space = namespace(object);
-    let deleted = index.namespaces.get(space).and_then(|space| inner(space, "metadata.deletionTimestamp"));
-    if deleted.is_some() && inner(object, "metadata.namespace").is_some() && !is_stored(object) {
+    let stored = index.namespaces.get(space).filter(|space| is_stored(space));
+    if stored.and_then(|space| inner(space, "metadata.deletionTimestamp")).is_some()
+        && inner(object, "metadata.namespace").is_some()
+        && !is_stored(object)
+    {
         return found.push(takes_nothing(space));
     }
     match kind(object) {
