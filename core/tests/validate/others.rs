@@ -196,6 +196,12 @@ fn the_value_of_a_priority_stays() {
 /// What makes an object of a spec, what is stored, what is sent, and the paths that are refused.
 type Update = (fn(&Value) -> Value, Value, Value, &'static [&'static str]);
 
+fn pending_claim(spec: &Value) -> Value {
+    let mut claim = volume_claim(spec);
+    claim["status"] = json!({ "phase": "Pending" });
+    claim
+}
+
 #[test]
 fn an_update_changes_what_the_api_server_lets_it_change() {
     let refused = |stored: Value, object: Value| -> Vec<String> {
@@ -248,12 +254,14 @@ fn an_update_changes_what_the_api_server_lets_it_change() {
         ),
         (volume_claim, json!({}), json!({ "resources": { "requests": { "storage": "1024Mi" } } }), &[]),
         (
-            volume_claim,
+            pending_claim,
             json!({}),
             json!({ "resources": { "requests": { "storage": "2Gi" } } }),
             &["spec.resources.requests[storage]"],
         ),
-        (volume_claim, json!({}), json!({ "volumeAttributesClassName": "gold" }), &["spec.volumeAttributesClassName"]),
+        (pending_claim, json!({}), json!({ "volumeAttributesClassName": "gold" }), &["spec.volumeAttributesClassName"]),
+        // A manifest does not say whether the claim is bound.
+        (volume_claim, json!({}), json!({ "resources": { "requests": { "storage": "2Gi" } } }), &[]),
     ];
     for (of, stored, object, paths) in cases {
         assert_eq!(refused(of(stored), of(object)), *paths, "{stored} {object}");
