@@ -261,7 +261,7 @@ fn life(text: &mut String, lives: &[(String, Life)]) {
     line(
         text,
         "YAML is read in one thread, the API server admits the objects, and the control plane settles. \
-         `cargo xtask bench --write trace --output trace.yaml` writes a cluster to a file.\n",
+         `cargo xtask bench --write trace --output trace.yaml` writes a cluster to a file. Of the nodes that fit, Pods get the first by name.\n",
     );
     for (name, what, native, component) in WORLDS {
         line(text, &format!("- {name}: {what}; may take {native} s natively, {component} s through the component"));
